@@ -1,0 +1,167 @@
+"""The engine contract: what every recogniser behind edge-asr promises, whatever it runs on.
+
+One contract suite (``tests/engines/test_contract.py``) runs against every implementation:
+
+* any cutting of the same audio into pieces gives the same final text;
+* decoding streams together gives what decoding them one by one gives;
+* ``finish`` loses no audio: the tail is padded by what the model itself needs;
+* times are absolute (seconds since the stream's first accepted sample, padding excluded) and never go back, also
+  across ``reset``;
+* empty, non-finite or very short input neither raises nor spoils later text;
+* a stream is used by one thread, the engine's ``decode`` by one thread at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from edge_asr.audio import Float32Array
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One unit of the model's vocabulary as it was recognised."""
+
+    text: str
+    """As the model writes it; a leading space (or U+2581) begins a word."""
+    start_s: float
+    """Seconds since the stream's first sample; for streaming models the emission frame."""
+    log_prob: float | None = None
+    """Natural logarithm of the probability, at most 0; ``None`` where the engine gives none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """What the engine makes of the stream's audio since the last ``reset``."""
+
+    text: str
+    tokens: tuple[Token, ...]
+    decoded_samples: int
+    """Samples covered by this hypothesis since the stream was opened, padding excluded; never goes back."""
+    is_complete: bool = False
+    """The engine cannot take more audio into this hypothesis (a non-streaming model's longest stretch): close the
+    segment and ``reset``; audio after ``decoded_samples`` is kept for the next one."""
+
+
+EMPTY_HYPOTHESIS = Hypothesis("", (), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class StreamOptions:
+    """What one stream asks of the engine."""
+
+    partials: bool = True
+    """Whether hypotheses before the end of a segment are wanted; without them a non-streaming model decodes once."""
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineDescription:
+    """What was loaded and what it really runs on."""
+
+    model: str
+    """Store name of the model."""
+    family: str
+    provider: str
+    """The provider that really ran in the warm-up, not the one that was asked for."""
+    threads: int
+    sample_rate_hz: int
+    chunk_ms: float
+    """Audio per decoding step, measured; 0 for non-streaming models."""
+    tail_padding_ms: float
+    """Silence that ``finish`` appends, measured at load."""
+    is_streaming: bool
+    """Whether state is carried from chunk to chunk (else partials are decoded anew)."""
+    notes: tuple[str, ...] = ()
+    """Sentences an operator should read (a fallback that was allowed, a missing graph)."""
+
+
+class EngineStream(Protocol):
+    """One decoding state; owned by one thread."""
+
+    def accept(self, samples: Float32Array) -> None:
+        """Take audio: mono PCM at the engine's rate, shape (n,), finite, nominal range [-1, 1]; n may be 0.
+
+        Accepting after :meth:`finish` is a ``RuntimeError``.
+        """
+        ...
+
+    def finish(self) -> None:
+        """No more audio: pad by the model's own chunk and right context, so that ``decode`` reaches the end."""
+        ...
+
+    def is_ready(self) -> bool:
+        """Whether :meth:`Engine.decode` can do one step on this stream now."""
+        ...
+
+    def hypothesis(self) -> Hypothesis:
+        """The text since the last reset; cheap when nothing was decoded since the last call."""
+        ...
+
+    def reset(self) -> None:
+        """Begin a new segment after an endpoint; audio not yet decoded is kept, times go on."""
+        ...
+
+    def close(self) -> None:
+        """Give the state back; the stream is not used again. Closing twice is allowed."""
+        ...
+
+
+class Engine(Protocol):
+    """A loaded model."""
+
+    @property
+    def sample_rate_hz(self) -> int:
+        """Rate at which :meth:`EngineStream.accept` takes audio."""
+        ...
+
+    def describe(self) -> EngineDescription:
+        """What was loaded and what it runs on."""
+        ...
+
+    def open_stream(self, options: StreamOptions) -> EngineStream:
+        """A fresh decoding state."""
+        ...
+
+    def decode(self, streams: Sequence[EngineStream]) -> None:
+        """One step of each stream; all must be ready and none may appear twice, else ``ValueError``.
+
+        Raises:
+            EngineFailed: The native engine raised; the streams of this call should be closed.
+        """
+        ...
+
+    def close(self) -> None:
+        """Free the model."""
+        ...
+
+
+class TokenConstraint(Protocol):
+    """Which tokens may come next; implemented by ``commands/`` (declared here so that engines know no grammar)."""
+
+    def allowed(self, prefix: tuple[int, ...]) -> Sequence[int]:
+        """Token ids that may follow ``prefix``."""
+        ...
+
+
+class SegmentDecoder(Protocol):
+    """A non-streaming model: one stretch of speech in, its text out."""
+
+    @property
+    def sample_rate_hz(self) -> int:
+        """Rate at which :meth:`decode` takes audio."""
+        ...
+
+    @property
+    def max_segment_s(self) -> float:
+        """Longest stretch the model was made for, seconds."""
+        ...
+
+    def decode(self, samples: Float32Array, constraint: TokenConstraint | None = None) -> Hypothesis:
+        """Recognise one stretch: mono PCM at ``sample_rate_hz``, shape (n,), finite; n may be 0 (empty text).
+
+        Token times are relative to the first sample. ``decoded_samples`` is n.
+        """
+        ...

@@ -1,0 +1,329 @@
+"""Every error edge-asr raises on purpose, as one tree.
+
+::
+
+    EdgeAsrError
+     ├ ConfigurationError        the words on the command line or in the configuration are wrong
+     │  └ UnknownProvider
+     ├ InputError                some audio, manifest or corpus cannot be used
+     │  ├ AudioNotFound
+     │  ├ AudioUnreadable
+     │  └ AudioUnsupported
+     ├ ModelError                the model is missing, damaged, of the wrong family or too new
+     │  ├ ModelNotFound
+     │  ├ ModelDamaged
+     │  ├ ModelUnsupported
+     │  └ ModelTooNew
+     ├ MachineError              this machine cannot do it (now)
+     │  ├ ProviderUnavailable
+     │  ├ LibraryMissing
+     │  ├ AddressInUse
+     │  ├ StoreNotWritable
+     │  ├ NotEnoughMemory
+     │  └ FetchFailed
+     ├ GateFailed                a gate said no, or the run was invalid
+     └ SessionError              one session fails; nothing else does
+        ├ ProtocolViolation
+        ├ LimitExceeded
+        ├ Overloaded
+        ├ NotReady
+        ├ WorkerDied
+        └ EngineFailed
+
+Each class has a stable ``code`` that appears in protocol error events, metric labels and logs. An error carries its
+facts as attributes and composes its sentence from them: the thing, the value found, the next step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+__all__ = [
+    "AddressInUse",
+    "AudioNotFound",
+    "AudioUnreadable",
+    "AudioUnsupported",
+    "ConfigurationError",
+    "EdgeAsrError",
+    "EngineFailed",
+    "FetchFailed",
+    "GateFailed",
+    "InputError",
+    "LibraryMissing",
+    "LimitExceeded",
+    "MachineError",
+    "ModelDamaged",
+    "ModelError",
+    "ModelNotFound",
+    "ModelTooNew",
+    "ModelUnsupported",
+    "NotEnoughMemory",
+    "NotReady",
+    "Overloaded",
+    "ProtocolViolation",
+    "ProviderUnavailable",
+    "SessionError",
+    "StoreNotWritable",
+    "UnknownProvider",
+    "WorkerDied",
+]
+
+
+class EdgeAsrError(Exception):
+    """Root of the tree; never raised itself."""
+
+    code = "internal"
+    """Stable identifier, lower_snake_case."""
+    is_retryable = False
+    """Whether the same request may succeed a moment later."""
+
+
+class ConfigurationError(EdgeAsrError, ValueError):
+    """An option, setting or configuration file is wrong."""
+
+    code = "configuration_invalid"
+
+
+class UnknownProvider(ConfigurationError):
+    """The provider name is not one that any build of the engine knows."""
+
+    code = "provider_unknown"
+
+    def __init__(self, provider: str, known: Sequence[str]) -> None:
+        self.provider = provider
+        self.known = tuple(known)
+        super().__init__(f"unknown provider {provider!r}; use one of: {', '.join(self.known)}")
+
+
+class InputError(EdgeAsrError):
+    """Some input cannot be used; the others still can."""
+
+    code = "input_unusable"
+
+
+class AudioNotFound(InputError, FileNotFoundError):
+    """The named audio file does not exist."""
+
+    code = "audio_not_found"
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = str(path)
+        super().__init__(f"{self.path}: no such audio file")
+
+    def __str__(self) -> str:
+        return f"{self.path}: no such audio file"
+
+
+class AudioUnreadable(InputError, ValueError):
+    """The audio is damaged, empty or not audio at all."""
+
+    code = "audio_unreadable"
+
+    def __init__(self, path: Path | str, reason: str) -> None:
+        self.path = str(path)
+        self.reason = reason
+        super().__init__(f"{self.path}: {reason}")
+
+
+class AudioUnsupported(InputError, ValueError):
+    """The audio is of a format that nothing installed here can decode."""
+
+    code = "audio_unsupported"
+
+    def __init__(self, path: Path | str, reason: str) -> None:
+        self.path = str(path)
+        self.reason = reason
+        super().__init__(f"{self.path}: {reason}")
+
+
+class ModelError(EdgeAsrError):
+    """The model cannot be used."""
+
+    code = "model_unusable"
+
+
+class ModelNotFound(ModelError, LookupError):
+    """No store holds a model of that name."""
+
+    code = "model_not_found"
+
+    def __init__(self, name: str, next_step: str) -> None:
+        self.name = name
+        super().__init__(f"model {name!r} is not installed; {next_step}")
+
+
+class ModelDamaged(ModelError, ValueError):
+    """A file of the model is missing, truncated, altered or not what its role needs."""
+
+    code = "model_damaged"
+
+    def __init__(self, model: str, reason: str) -> None:
+        self.model = model
+        self.reason = reason
+        super().__init__(f"model {model!r}: {reason}")
+
+
+class ModelUnsupported(ModelError, ValueError):
+    """The model is whole but of a family, shape or kind that cannot be served."""
+
+    code = "model_unsupported"
+
+    def __init__(self, model: str, reason: str) -> None:
+        self.model = model
+        self.reason = reason
+        super().__init__(f"model {model!r}: {reason}")
+
+
+class ModelTooNew(ModelUnsupported):
+    """The model needs an operator set or file version that the runtime on this machine does not have."""
+
+    code = "model_too_new"
+
+
+class MachineError(EdgeAsrError):
+    """This machine cannot do it, or not now."""
+
+    code = "machine_cannot"
+
+
+class ProviderUnavailable(MachineError):
+    """The provider exists but did not, or would not, run here."""
+
+    code = "provider_unavailable"
+
+    def __init__(self, provider: str, reason: str) -> None:
+        self.provider = provider
+        self.reason = reason
+        super().__init__(f"provider {provider!r} is not available here: {reason}")
+
+
+class LibraryMissing(MachineError, ImportError):
+    """A system library or optional Python package is not installed."""
+
+    code = "library_missing"
+
+    def __init__(self, library: str, next_step: str) -> None:
+        self.library = library
+        super().__init__(f"{library} is not installed; {next_step}")
+
+
+class AddressInUse(MachineError, OSError):
+    """Another program already listens there."""
+
+    code = "address_in_use"
+
+    def __init__(self, address: str, reason: str = "another program already listens there") -> None:
+        self.address = address
+        super().__init__(f"cannot listen on {address}: {reason}; choose another with its option, or stop that program")
+
+
+class StoreNotWritable(MachineError, PermissionError):
+    """No model store can be written."""
+
+    code = "store_not_writable"
+
+    def __init__(self, tried: Sequence[Path | str]) -> None:
+        self.tried = tuple(str(path) for path in tried)
+        super().__init__(
+            f"no model store can be written (tried {', '.join(self.tried)}); set EDGE_ASR_HOME to a writable directory"
+        )
+
+
+class NotEnoughMemory(MachineError, MemoryError):
+    """The model would not fit in the memory that is free."""
+
+    code = "not_enough_memory"
+
+    def __init__(self, needed_mib: int, available_mib: int, what: str) -> None:
+        self.needed_mib = needed_mib
+        self.available_mib = available_mib
+        super().__init__(
+            f"{what} needs about {needed_mib} MiB and {available_mib} MiB are free; use a smaller model or free memory"
+        )
+
+
+class FetchFailed(MachineError):
+    """A download did not succeed."""
+
+    code = "fetch_failed"
+    is_retryable = True
+
+    def __init__(self, what: str, reason: str, next_step: str = "check the network and run the command again") -> None:
+        self.what = what
+        self.reason = reason
+        super().__init__(f"cannot fetch {what}: {reason}; {next_step}")
+
+
+class GateFailed(EdgeAsrError):
+    """A gate said no, or the run was invalid."""
+
+    code = "gate_failed"
+
+
+class SessionError(EdgeAsrError):
+    """One session fails; the daemon and the other sessions go on."""
+
+    code = "session_failed"
+
+
+class ProtocolViolation(SessionError, ValueError):
+    """The client sent something its protocol does not allow."""
+
+    code = "protocol_violation"
+
+
+class LimitExceeded(SessionError):
+    """A limit on size, duration, sessions or time was reached; the sentence names it."""
+
+    code = "limit_exceeded"
+
+    def __init__(self, limit: str, value: str, allowed: str, next_step: str = "") -> None:
+        self.limit = limit
+        self.value = value
+        self.allowed = allowed
+        tail = f"; {next_step}" if next_step else ""
+        super().__init__(f"{limit}: {value} exceeds the limit of {allowed}{tail}")
+
+
+class Overloaded(SessionError):
+    """No session is free at the moment."""
+
+    code = "overloaded"
+    is_retryable = True
+
+    def __init__(self, sessions: int) -> None:
+        self.sessions = sessions
+        super().__init__(f"all {sessions} sessions are in use; try again in a moment")
+
+
+class NotReady(SessionError):
+    """The model is still loading, or could not be loaded."""
+
+    code = "not_ready"
+    is_retryable = True
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(f"not ready: {reason}; try again in a moment")
+
+
+class WorkerDied(SessionError):
+    """The process that decoded this session ended; a new one is being started."""
+
+    code = "worker_died"
+    is_retryable = True
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(f"the recogniser process ended ({reason}); a new one is being started, send the audio again")
+
+
+class EngineFailed(SessionError):
+    """The engine raised while decoding this session."""
+
+    code = "engine_failed"
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(f"the engine failed on this session: {reason}")

@@ -1,0 +1,94 @@
+"""What a session says: transcript events, which are also the wire messages between processes.
+
+A session yields any number of :class:`Partial` and :class:`Notice`, exactly one :class:`Final` per started segment,
+and ends with exactly one of :class:`SessionEnded` and :class:`Failed`. All times are seconds since the session's first
+sample, in the client's own audio; they are absolute and never go back.
+
+No numpy here: the front process handles events and must stay small.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+FinalReason = Literal["silence", "max_length", "no_new_token", "end_of_audio", "flush"]
+"""Which rule closed the segment."""
+
+
+class Word(msgspec.Struct, frozen=True):
+    """One word of a final."""
+
+    text: str
+    start_s: float
+    """Seconds since the session began."""
+    end_s: float
+    """Seconds since the session began; at least ``start_s``."""
+    confidence: float | None = None
+    """Geometric mean of the tokens' probabilities, 0 to 1; ``None`` where the engine gives none."""
+
+
+class Partial(msgspec.Struct, frozen=True, tag="partial", tag_field="type"):
+    """The text of the open segment so far; each one replaces the one before."""
+
+    session_id: str
+    segment: int
+    """Number of the segment, from 0."""
+    revision: int
+    """Number of this partial within its segment, from 0."""
+    text: str
+    stable_chars: int
+    """Length of the prefix of ``text`` that later events of this segment repeat unchanged."""
+    start_s: float
+    end_s: float
+    emitted_ns: int
+    """Monotonic time, nanoseconds."""
+
+
+class Final(msgspec.Struct, frozen=True, tag="final", tag_field="type"):
+    """The text of a closed segment; never revised."""
+
+    session_id: str
+    segment: int
+    text: str
+    words: tuple[Word, ...]
+    start_s: float
+    end_s: float
+    reason: FinalReason
+    emitted_ns: int
+    """Monotonic time, nanoseconds."""
+
+
+class Notice(msgspec.Struct, frozen=True, tag="notice", tag_field="type"):
+    """Something the client should know and that does not end the session."""
+
+    session_id: str
+    code: Literal["audio_dropped", "samples_replaced", "rate_suspicious", "engine_restarted"]
+    message: str
+    count: int = 0
+    """Samples concerned, at the engine's rate; 0 where it does not apply."""
+
+
+class SessionEnded(msgspec.Struct, frozen=True, tag="ended", tag_field="type"):
+    """The session is over and everything that was said has been delivered."""
+
+    session_id: str
+    audio_s: float
+    """Seconds of audio accepted."""
+    dropped_samples: int = 0
+    """Samples lost to the bounded backlog, at the engine's rate."""
+
+
+class Failed(msgspec.Struct, frozen=True, tag="failed", tag_field="type"):
+    """The session is over because something went wrong."""
+
+    session_id: str
+    code: str
+    """Stable code of an :mod:`edge_asr.errors` class."""
+    message: str
+    is_retryable: bool = False
+
+
+TranscriptEvent = Partial | Final | Notice | SessionEnded | Failed
+"""Everything a session can say."""

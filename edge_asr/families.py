@@ -1,0 +1,225 @@
+"""The table of model families: which files each needs, which metadata the engine reads, how it is loaded.
+
+Factories are those of ``sherpa_onnx`` 2.0.1 (``OnlineRecognizer`` for streaming families, ``OfflineRecognizer`` for
+the others); metadata keys are the ones its C++ sources read with ``SHERPA_ONNX_READ_META_DATA*``. A missing key ends
+the process that loads the model, so :mod:`edge_asr.store.inspect` checks them first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal
+
+FamilyKind = Literal["streaming", "segment", "vad"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFamily:
+    """One way in which models are built and loaded."""
+
+    name: str
+    kind: FamilyKind
+    """``streaming``: state carried from chunk to chunk; ``segment``: one stretch of speech at a time."""
+    factory: str
+    """Name of the ``from_…`` class method of sherpa-onnx; empty for families it does not load as a recogniser."""
+    roles: tuple[str, ...]
+    """Roles every model of the family has, in the factory's order."""
+    optional_roles: tuple[str, ...] = ()
+    model_type: str = ""
+    """Value of the encoder's ``model_type`` metadata, passed on so that the engine need not load the file twice."""
+    metadata: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    """Role to the metadata keys the engine reads from that file and cannot do without."""
+    batches: bool = False
+    """Whether the engine decodes several streams in one run."""
+    sample_rate_hz: int = 16_000
+    """Rate of the features, unless the manifest says otherwise."""
+
+
+_DECODER = ("vocab_size", "context_size")
+_ZIPFORMER2 = (
+    "encoder_dims",
+    "query_head_dims",
+    "value_head_dims",
+    "num_heads",
+    "num_encoder_layers",
+    "cnn_module_kernels",
+    "left_context_len",
+    "T",
+    "decode_chunk_len",
+)
+_NEMO_CACHE = (
+    "cache_last_channel_dim1",
+    "cache_last_channel_dim2",
+    "cache_last_channel_dim3",
+    "cache_last_time_dim1",
+    "cache_last_time_dim2",
+    "cache_last_time_dim3",
+)
+_TRANSDUCER_ROLES = ("tokens", "encoder", "decoder", "joiner")
+
+
+def _transducer(name: str, model_type: str, encoder_keys: tuple[str, ...]) -> ModelFamily:
+    return ModelFamily(
+        name=name,
+        kind="streaming",
+        factory="from_transducer",
+        roles=_TRANSDUCER_ROLES,
+        optional_roles=("bpe",),
+        model_type=model_type,
+        metadata={"encoder": encoder_keys, "decoder": _DECODER},
+        batches=True,
+    )
+
+
+_FAMILIES = (
+    _transducer("zipformer2-transducer", "zipformer2", _ZIPFORMER2),
+    _transducer(
+        "zipformer-transducer",
+        "zipformer",
+        (
+            "encoder_dims",
+            "attention_dims",
+            "num_encoder_layers",
+            "cnn_module_kernels",
+            "left_context_len",
+            "T",
+            "decode_chunk_len",
+        ),
+    ),
+    _transducer(
+        "conformer-transducer",
+        "conformer",
+        (
+            "num_encoder_layers",
+            "T",
+            "decode_chunk_len",
+            "left_context",
+            "encoder_dim",
+            "pad_length",
+            "cnn_module_kernel",
+        ),
+    ),
+    _transducer(
+        "lstm-transducer",
+        "lstm",
+        ("num_encoder_layers", "T", "decode_chunk_len", "rnn_hidden_size", "d_model"),
+    ),
+    _transducer(
+        "ebranchformer-transducer",
+        "ebranchformer",
+        (
+            "decode_chunk_len",
+            "T",
+            "num_hidden_layers",
+            "hidden_size",
+            "intermediate_size",
+            "csgu_kernel_size",
+            "merge_conv_kernel",
+            "left_context_len",
+            "num_heads",
+            "head_dim",
+        ),
+    ),
+    ModelFamily(
+        name="nemo-transducer-streaming",
+        kind="streaming",
+        factory="from_transducer",
+        roles=_TRANSDUCER_ROLES,
+        metadata={
+            "encoder": (
+                "window_size",
+                "chunk_shift",
+                "subsampling_factor",
+                "normalize_type",
+                "vocab_size",
+                "pred_rnn_layers",
+                "pred_hidden",
+                *_NEMO_CACHE,
+            )
+        },
+        batches=True,
+    ),
+    ModelFamily(
+        name="paraformer-streaming",
+        kind="streaming",
+        factory="from_paraformer",
+        roles=("tokens", "encoder", "decoder"),
+        metadata={
+            "encoder": (
+                "vocab_size",
+                "lfr_window_size",
+                "lfr_window_shift",
+                "encoder_output_size",
+                "decoder_num_blocks",
+                "decoder_kernel_size",
+                "neg_mean",
+                "inv_stddev",
+            )
+        },
+    ),
+    ModelFamily(
+        name="zipformer2-ctc",
+        kind="streaming",
+        factory="from_zipformer2_ctc",
+        roles=("tokens", "model"),
+        optional_roles=("graph", "bpe"),
+        metadata={"model": _ZIPFORMER2},
+        batches=True,
+    ),
+    ModelFamily(
+        name="nemo-ctc-streaming",
+        kind="streaming",
+        factory="from_nemo_ctc",
+        roles=("tokens", "model"),
+        metadata={"model": ("window_size", "chunk_shift", "subsampling_factor", "vocab_size", *_NEMO_CACHE)},
+        batches=True,
+    ),
+    ModelFamily(
+        name="wenet-ctc-streaming",
+        kind="streaming",
+        factory="from_wenet_ctc",
+        roles=("tokens", "model"),
+        metadata={
+            "model": (
+                "head",
+                "num_blocks",
+                "output_size",
+                "cnn_module_kernel",
+                "right_context",
+                "subsampling_factor",
+                "vocab_size",
+            )
+        },
+    ),
+    ModelFamily(
+        name="t-one-ctc",
+        kind="streaming",
+        factory="from_t_one_ctc",
+        roles=("tokens", "model"),
+        metadata={"model": ("frame_length_ms", "state_dim", "sample_rate")},
+        batches=True,
+        sample_rate_hz=8_000,
+    ),
+    ModelFamily(
+        name="moonshine",
+        kind="segment",
+        factory="from_moonshine_v2",
+        roles=("tokens", "encoder", "decoder"),
+    ),
+    ModelFamily(
+        name="whisper",
+        kind="segment",
+        factory="from_whisper",
+        roles=("tokens", "encoder", "decoder"),
+    ),
+    ModelFamily(name="sense-voice", kind="segment", factory="from_sense_voice", roles=("tokens", "model")),
+    ModelFamily(name="paraformer", kind="segment", factory="from_paraformer", roles=("tokens", "model")),
+    ModelFamily(name="nemo-ctc", kind="segment", factory="from_nemo_ctc", roles=("tokens", "model")),
+    ModelFamily(name="wenet-ctc", kind="segment", factory="from_wenet_ctc", roles=("tokens", "model")),
+    ModelFamily(name="silero-vad", kind="vad", factory="", roles=("model",)),
+)
+
+FAMILIES: Mapping[str, ModelFamily] = MappingProxyType({family.name: family for family in _FAMILIES})
+"""Every family, by name."""

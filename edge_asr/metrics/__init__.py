@@ -1,0 +1,1 @@
+"""Every metric of the daemon, and how it is exposed."""

@@ -1,0 +1,1 @@
+"""Pure stages between audio and text: no I/O, no clock."""

@@ -1,0 +1,1 @@
+"""Codecs: bytes to requests and events to bytes; no I/O."""

@@ -1,0 +1,110 @@
+"""What a client asks of a session, in no protocol's words: every codec turns its bytes into these.
+
+No numpy here: the front process handles requests and must stay small.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+Encoding = Literal["s16le", "s24le", "s32le", "f32le", "u8", "mulaw", "alaw"]
+"""How one sample is written: signed little-endian, float, unsigned 8 bit, or G.711."""
+
+Channel = Literal["mix", "left", "right"]
+"""Which channel of several is recognised."""
+
+SAMPLE_BYTES: dict[Encoding, int] = {
+    "s16le": 2,
+    "s24le": 3,
+    "s32le": 4,
+    "f32le": 4,
+    "u8": 1,
+    "mulaw": 1,
+    "alaw": 1,
+}
+"""Bytes of one sample of one channel."""
+
+MIN_SAMPLE_RATE_HZ = 4_000
+MAX_SAMPLE_RATE_HZ = 384_000
+MAX_CHANNELS = 8
+
+
+class SessionOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How a session's audio is written and what is wanted of its text."""
+
+    sample_rate_hz: int = 16_000
+    encoding: Encoding = "s16le"
+    channels: int = 1
+    """Interleaved channels, 1 to 8."""
+    channel: Channel = "mix"
+    language: str = ""
+    """BCP 47 tag, or empty for the model's own."""
+    model: str = ""
+    """Store name, or empty for the active model; never a path."""
+    partials: bool = True
+    """Whether partials are wanted."""
+    words: bool = True
+    """Whether finals carry words with their times."""
+    is_live: bool = False
+    """Audio that cannot wait (a microphone): under overload the oldest is dropped, counted and announced.
+    Otherwise the sender is slowed down and nothing is dropped."""
+    is_batch: bool = False
+    """A recording that nobody waits for word by word: live sessions are decoded first."""
+    endpoint_silence_ms: int | None = None
+    """Silence after speech that closes a segment; ``None`` for the configured rule."""
+
+    def __post_init__(self) -> None:
+        if not MIN_SAMPLE_RATE_HZ <= self.sample_rate_hz <= MAX_SAMPLE_RATE_HZ:
+            raise ValueError(
+                f"sample rate {self.sample_rate_hz} Hz is outside {MIN_SAMPLE_RATE_HZ} to {MAX_SAMPLE_RATE_HZ} Hz"
+            )
+        if not 1 <= self.channels <= MAX_CHANNELS:
+            raise ValueError(f"{self.channels} channels: 1 to {MAX_CHANNELS} are accepted")
+        if self.endpoint_silence_ms is not None and not 100 <= self.endpoint_silence_ms <= 60_000:
+            raise ValueError(f"endpoint silence {self.endpoint_silence_ms} ms is outside 100 to 60000 ms")
+
+    @property
+    def frame_bytes(self) -> int:
+        """Bytes of one sample of all channels."""
+        return SAMPLE_BYTES[self.encoding] * self.channels
+
+    @property
+    def bytes_per_second(self) -> int:
+        """Bytes of one second of audio as the client writes it."""
+        return self.frame_bytes * self.sample_rate_hz
+
+
+class Open(msgspec.Struct, frozen=True, tag="open"):
+    """Begin a session."""
+
+    options: SessionOptions
+
+
+class Audio(msgspec.Struct, frozen=True, tag="audio"):
+    """A piece of audio as the client wrote it; need not end on a sample."""
+
+    data: bytes
+
+
+class Flush(msgspec.Struct, frozen=True, tag="flush"):
+    """Close the open segment now; the session goes on."""
+
+
+class Finish(msgspec.Struct, frozen=True, tag="finish"):
+    """No more audio: deliver what is left and end the session."""
+
+
+class Describe(msgspec.Struct, frozen=True, tag="describe"):
+    """Say what this daemon is and can."""
+
+
+class Ping(msgspec.Struct, frozen=True, tag="ping"):
+    """Answer with the same text."""
+
+    text: str = ""
+
+
+Request = Open | Audio | Flush | Finish | Describe | Ping
+"""Everything a client can ask."""

@@ -1,0 +1,1 @@
+"""The machine, read from a root that tests can replace."""

@@ -1,0 +1,1 @@
+"""The conversation: sessions and their scheduler, without sockets."""

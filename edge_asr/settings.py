@@ -1,0 +1,212 @@
+"""Every setting, in small frozen groups; each part of the program receives only its own group.
+
+The defaults stand here and nowhere else. ``cli/configuration.py`` merges them with the TOML file, ``EDGE_ASR_*`` and
+the options of the command line; nothing below ``cli`` and ``daemon`` reads the environment or a file.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from edge_asr.errors import ConfigurationError
+
+DecodingMethod = Literal["greedy_search", "modified_beam_search"]
+MemoryProfile = Literal["low", "normal"]
+ProviderFallback = Literal["none", "cpu"]
+LogLevel = Literal["debug", "info", "warning", "error"]
+
+
+def _in_range(group: str, name: str, value: float, low: float, high: float) -> None:
+    if not low <= value <= high:
+        raise ConfigurationError(f"{group}.{name} = {value} is outside {low:g} to {high:g}")
+
+
+def _one_of(group: str, name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ConfigurationError(f"{group}.{name} = {value!r} is not one of: {', '.join(allowed)}")
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSettings:
+    """How a model is loaded and decoded. TOML table ``[engine]``."""
+
+    provider: str = "cpu"
+    """Execution provider, by the engine's own name."""
+    fallback: ProviderFallback = "none"
+    """``cpu``: a provider that cannot run is replaced by the CPU, and this is announced. ``none``: it is an error."""
+    threads: int = 1
+    """Threads of the encoder; decoder and joiner always run on one."""
+    allow_spinning: bool = False
+    """Whether idle engine threads burn a core to answer some microseconds sooner."""
+    memory_profile: MemoryProfile = "normal"
+    """``low`` gives memory back between runs (no arena, no memory pattern) at some cost in speed."""
+    decoding_method: DecodingMethod = "greedy_search"
+    max_active_paths: int = 4
+    """Beam width of ``modified_beam_search``."""
+    use_graph: bool = True
+    """Whether a CTC model that brings a decoding graph is decoded with it."""
+    left_padding_ms: int = 100
+    """Silence put before the first sample, so that the first word is not lost; times are corrected for it."""
+    partial_interval_ms: int = 600
+    """How often an open segment of a non-streaming model is decoded again for a partial."""
+    vad_threshold: float = 0.5
+    """Speech probability above which the voice activity detector hears speech (non-streaming models)."""
+    vad_silence_ms: int = 300
+    """Silence that closes a stretch of speech (non-streaming models)."""
+
+    def __post_init__(self) -> None:
+        if not self.provider.strip():
+            raise ConfigurationError('engine.provider is empty; write engine.provider = "cpu"')
+        _one_of("engine", "fallback", self.fallback, get_args(ProviderFallback))
+        _one_of("engine", "memory_profile", self.memory_profile, get_args(MemoryProfile))
+        _one_of("engine", "decoding_method", self.decoding_method, get_args(DecodingMethod))
+        _in_range("engine", "threads", self.threads, 1, 64)
+        _in_range("engine", "max_active_paths", self.max_active_paths, 1, 64)
+        _in_range("engine", "left_padding_ms", self.left_padding_ms, 0, 2000)
+        _in_range("engine", "partial_interval_ms", self.partial_interval_ms, 100, 10_000)
+        _in_range("engine", "vad_threshold", self.vad_threshold, 0.01, 0.99)
+        _in_range("engine", "vad_silence_ms", self.vad_silence_ms, 50, 5000)
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointSettings:
+    """When a segment is closed. TOML table ``[endpoint]``. All times are of audio, not of the wall clock."""
+
+    silence_ms: int = 1200
+    """Silence after something was recognised."""
+    silence_without_text_ms: int = 2400
+    """Silence before anything was recognised: the segment starts over, without a final."""
+    no_new_token_ms: int = 6000
+    """Safety net: nothing new was recognised for so long although the engine hears no silence."""
+    max_segment_ms: int = 20_000
+    """Safety net: no segment is longer."""
+
+    def __post_init__(self) -> None:
+        _in_range("endpoint", "silence_ms", self.silence_ms, 100, 60_000)
+        _in_range("endpoint", "silence_without_text_ms", self.silence_without_text_ms, 100, 600_000)
+        _in_range("endpoint", "no_new_token_ms", self.no_new_token_ms, 500, 600_000)
+        _in_range("endpoint", "max_segment_ms", self.max_segment_ms, 1000, 300_000)
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulerSettings:
+    """How ready streams share the decode thread. TOML table ``[scheduler]``."""
+
+    max_batch: int = 16
+    """Streams decoded in one call of the engine."""
+    backlog_s: float = 30.0
+    """Seconds of undecoded audio one session may hold: then the sender is slowed, or the oldest is dropped (live)."""
+
+    def __post_init__(self) -> None:
+        _in_range("scheduler", "max_batch", self.max_batch, 1, 256)
+        _in_range("scheduler", "backlog_s", self.backlog_s, 1, 600)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerSettings:
+    """The process that holds the engine. TOML table ``[worker]``."""
+
+    cpus: tuple[int, ...] = ()
+    """Cores it may use; empty for those the daemon itself may use."""
+    load_timeout_s: float = 120.0
+    """From start to READY."""
+    restart_delay_s: float = 0.5
+    """Before the first restart; doubled for each further one up to ``max_restart_delay_s``."""
+    max_restart_delay_s: float = 30.0
+    malloc_arenas: int = 1
+    """Upper bound on glibc's memory arenas."""
+
+    def __post_init__(self) -> None:
+        if any(cpu < 0 for cpu in self.cpus):
+            raise ConfigurationError(f"worker.cpus = {list(self.cpus)}: cores are numbered from 0")
+        _in_range("worker", "load_timeout_s", self.load_timeout_s, 1, 3600)
+        _in_range("worker", "restart_delay_s", self.restart_delay_s, 0, 600)
+        _in_range("worker", "max_restart_delay_s", self.max_restart_delay_s, 0, 3600)
+        _in_range("worker", "malloc_arenas", self.malloc_arenas, 1, 64)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """Doors of the daemon. TOML table ``[server]``."""
+
+    host: str = "127.0.0.1"
+    port: int = 8765
+    """HTTP and websocket; 0 takes a free one and says which."""
+    wyoming: str = "tcp://127.0.0.1:10300"
+    """``tcp://HOST:PORT``, ``unix://PATH`` or ``off``."""
+    allow: tuple[str, ...] = ()
+    """Networks from which doors without credentials (Wyoming) may be used when they are open beyond loopback."""
+    insecure: tuple[str, ...] = ()
+    """Doors that are open to everybody all the same."""
+    token_file: str = ""
+    """File with the bearer token; needed when HTTP is open beyond loopback."""
+    tls_cert: str = ""
+    tls_key: str = ""
+    drain_s: float = 10.0
+    """How long running sessions may still finish after SIGTERM."""
+
+    def __post_init__(self) -> None:
+        _in_range("server", "port", self.port, 0, 65_535)
+        _in_range("server", "drain_s", self.drain_s, 0, 600)
+        if bool(self.tls_cert) != bool(self.tls_key):
+            raise ConfigurationError("server.tls_cert and server.tls_key are only useful together; set both or none")
+
+
+@dataclass(frozen=True, slots=True)
+class LimitSettings:
+    """What one client may ask for. TOML table ``[limits]``. Every refusal names the limit."""
+
+    max_sessions: int = 16
+    max_message_bytes: int = 1 << 20
+    """One websocket message, or one Wyoming event."""
+    max_upload_bytes: int = 256 << 20
+    """One uploaded file as sent."""
+    max_upload_s: float = 4 * 3600.0
+    """One uploaded file, decoded."""
+    max_session_s: float = 24 * 3600.0
+    """Audio of one streaming session."""
+    idle_timeout_s: float = 30.0
+    """A streaming session that sends nothing gets its final and is closed."""
+    hello_timeout_s: float = 10.0
+    """A connection that never says what it wants is closed."""
+
+    def __post_init__(self) -> None:
+        _in_range("limits", "max_sessions", self.max_sessions, 1, 10_000)
+        _in_range("limits", "max_message_bytes", self.max_message_bytes, 4096, 1 << 30)
+        _in_range("limits", "max_upload_bytes", self.max_upload_bytes, 4096, 1 << 40)
+        _in_range("limits", "max_upload_s", self.max_upload_s, 1, 1e6)
+        _in_range("limits", "max_session_s", self.max_session_s, 1, 1e8)
+        _in_range("limits", "idle_timeout_s", self.idle_timeout_s, 0.1, 86_400)
+        _in_range("limits", "hello_timeout_s", self.hello_timeout_s, 0.1, 600)
+
+
+@dataclass(frozen=True, slots=True)
+class LogSettings:
+    """What is written to standard error. TOML table ``[log]``."""
+
+    level: LogLevel = "info"
+
+    def __post_init__(self) -> None:
+        _one_of("log", "level", self.level, get_args(LogLevel))
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All groups; built once in ``cli/`` and taken apart again by whoever builds objects."""
+
+    model: str = ""
+    """Store name or directory; empty for the active model."""
+    engine: EngineSettings = field(default_factory=EngineSettings)
+    endpoint: EndpointSettings = field(default_factory=EndpointSettings)
+    scheduler: SchedulerSettings = field(default_factory=SchedulerSettings)
+    worker: WorkerSettings = field(default_factory=WorkerSettings)
+    server: ServerSettings = field(default_factory=ServerSettings)
+    limits: LimitSettings = field(default_factory=LimitSettings)
+    log: LogSettings = field(default_factory=LogSettings)
+
+
+def group_names() -> tuple[str, ...]:
+    """Names of the groups, which are the tables of the TOML file."""
+    return tuple(entry.name for entry in dataclasses.fields(Settings) if entry.name != "model")

@@ -1,0 +1,1 @@
+"""Where audio comes from: files, pipes, microphones; each yields AudioChunk."""

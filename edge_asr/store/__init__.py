@@ -1,0 +1,1 @@
+"""Models on disk: catalogue, fetching, inspection before any native load."""

@@ -1,0 +1,1 @@
+"""Process isolation: the engine runs in a child that may die."""

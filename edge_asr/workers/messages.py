@@ -1,0 +1,165 @@
+"""Messages between the front process and a worker, and their framing: 4 bytes of length, then msgpack.
+
+The front sends ``Configure`` once and then session commands; the worker answers ``Ready`` or ``LoadFailed`` and then
+sends transcript events, ``Consumed`` credits and ``Stats``. No I/O and no numpy here.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from edge_asr.events import Failed, Final, Notice, Partial, SessionEnded
+from edge_asr.requests import SessionOptions
+
+MAX_MESSAGE_BYTES = 16 << 20
+"""A longer message is a fault of the sender."""
+
+_LENGTH = struct.Struct("<I")
+
+
+class Configure(msgspec.Struct, frozen=True, tag="configure"):
+    """First message to a worker: everything it needs to load the model."""
+
+    model_directory: str
+    settings: dict[str, Any]
+    """Groups ``engine``, ``endpoint``, ``scheduler``, ``worker``, ``limits`` as plain values."""
+
+
+class OpenSession(msgspec.Struct, frozen=True, tag="open_session"):
+    """Begin a session in this worker."""
+
+    session_id: str
+    options: SessionOptions
+
+
+class SessionAudio(msgspec.Struct, frozen=True, tag="session_audio"):
+    """Audio as the client wrote it."""
+
+    session_id: str
+    data: bytes
+
+
+class SessionRecording(msgspec.Struct, frozen=True, tag="session_recording"):
+    """Read the session's whole audio from a file (an upload that the front has spooled), then finish."""
+
+    session_id: str
+    path: str
+    max_duration_s: float
+
+
+class FlushSession(msgspec.Struct, frozen=True, tag="flush_session"):
+    """Close the open segment now; the session goes on."""
+
+    session_id: str
+
+
+class FinishSession(msgspec.Struct, frozen=True, tag="finish_session"):
+    """No more audio: deliver what is left, then end the session."""
+
+    session_id: str
+
+
+class CancelSession(msgspec.Struct, frozen=True, tag="cancel_session"):
+    """The client is gone: free the session, send nothing more for it."""
+
+    session_id: str
+
+
+class Shutdown(msgspec.Struct, frozen=True, tag="shutdown"):
+    """End the process."""
+
+
+class Ready(msgspec.Struct, frozen=True, tag="ready"):
+    """The model is loaded and a warm-up decode has run."""
+
+    pid: int
+    model: str
+    family: str
+    languages: tuple[str, ...]
+    provider: str
+    """The provider that really ran."""
+    threads: int
+    sample_rate_hz: int
+    chunk_ms: float
+    tail_padding_ms: float
+    is_streaming: bool
+    load_s: float
+    notes: tuple[str, ...] = ()
+
+
+class LoadFailed(msgspec.Struct, frozen=True, tag="load_failed"):
+    """The model could not be loaded; the worker ends."""
+
+    code: str
+    message: str
+
+
+class Consumed(msgspec.Struct, frozen=True, tag="consumed"):
+    """Credit: so many bytes of this session's audio are decoded or dropped, in all."""
+
+    session_id: str
+    total_bytes: int
+
+
+class Stats(msgspec.Struct, frozen=True, tag="stats"):
+    """Figures of the worker since it started, sent once a second while it works."""
+
+    audio_s: float
+    """Audio decoded."""
+    decode_s: float
+    """Wall time spent in the engine."""
+    cpu_s: float
+    """CPU time of the process."""
+    batches: int
+    batched_streams: int
+    sessions: int
+    backlog_s: float
+    """Undecoded audio of all sessions."""
+    rss_bytes: int
+    segments: int
+    dropped_samples: int
+    replaced_samples: int
+
+
+ToWorker = (
+    Configure | OpenSession | SessionAudio | SessionRecording | FlushSession | FinishSession | CancelSession | Shutdown
+)
+FromWorker = Ready | LoadFailed | Consumed | Stats | Partial | Final | Notice | SessionEnded | Failed
+
+
+class MessageDecoder:
+    """Cuts a byte stream into messages of the given union type."""
+
+    def __init__(self, kind: Any) -> None:  # noqa: ANN401  a union type has no better annotation
+        self._decoder = msgspec.msgpack.Decoder(kind)
+        self._buffer = bytearray()
+
+    def feed(self, data: bytes) -> Iterator[Any]:
+        """Take bytes as they came from the socket; yield each message that is complete.
+
+        Raises:
+            ValueError: A length or a message that no correct peer sends.
+        """
+        self._buffer += data
+        while len(self._buffer) >= _LENGTH.size:
+            (length,) = _LENGTH.unpack_from(self._buffer)
+            if length > MAX_MESSAGE_BYTES:
+                raise ValueError(f"message of {length} bytes; at most {MAX_MESSAGE_BYTES} are sent")
+            end = _LENGTH.size + length
+            if len(self._buffer) < end:
+                return
+            body = bytes(self._buffer[_LENGTH.size : end])
+            del self._buffer[:end]
+            yield self._decoder.decode(body)
+
+
+def encode_message(message: ToWorker | FromWorker) -> bytes:
+    """One framed message."""
+    body = msgspec.msgpack.encode(message)
+    if len(body) > MAX_MESSAGE_BYTES:
+        raise ValueError(f"message of {len(body)} bytes; at most {MAX_MESSAGE_BYTES} can be sent")
+    return _LENGTH.pack(len(body)) + body
