@@ -39,7 +39,8 @@ class Partial(msgspec.Struct, frozen=True, tag="partial", tag_field="type"):
     """Number of this partial within its segment, from 0."""
     text: str
     stable_chars: int
-    """Length of the prefix of ``text`` that later events of this segment repeat unchanged."""
+    """Length of the prefix of ``text`` that is settled: a promise where the engine only ever appends
+    (``Ready.is_append_only``), else the part on which the last hypotheses agree."""
     start_s: float
     end_s: float
     emitted_ns: int

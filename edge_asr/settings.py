@@ -109,7 +109,7 @@ class WorkerSettings:
     """The process that holds the engine. TOML table ``[worker]``."""
 
     cpus: tuple[int, ...] = ()
-    """Cores it may use; empty for those the daemon itself may use."""
+    """Cores it may use; empty for the fastest cluster of those the daemon itself may use."""
     load_timeout_s: float = 120.0
     """From start to READY."""
     restart_delay_s: float = 0.5

@@ -74,6 +74,8 @@ class EngineDescription:
     """Silence that ``finish`` appends, measured at load."""
     is_streaming: bool
     """Whether state is carried from chunk to chunk (else partials are decoded anew)."""
+    is_append_only: bool = False
+    """Whether the text of a segment only ever grows (greedy decoding of a streaming model without a graph)."""
     notes: tuple[str, ...] = ()
     """Sentences an operator should read (a fallback that was allowed, a missing graph)."""
 

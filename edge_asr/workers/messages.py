@@ -88,6 +88,8 @@ class Ready(msgspec.Struct, frozen=True, tag="ready"):
     tail_padding_ms: float
     is_streaming: bool
     load_s: float
+    is_append_only: bool = False
+    """Whether the text of a segment only ever grows, so that ``Partial.stable_chars`` is a promise."""
     notes: tuple[str, ...] = ()
 
 

@@ -1,0 +1,68 @@
+"""Memory of a process and of the machine, as the kernel counts it; and giving free heap back to it."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from pathlib import Path
+
+from edge_asr.resources.cgroup import memory_headroom_bytes
+from edge_asr.resources.procfs import kib_to_bytes, read_fields
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessMemory:
+    """What one process uses, in bytes."""
+
+    resident_bytes: int
+    """VmRSS: pages in memory, shared ones counted in full."""
+    peak_resident_bytes: int
+    """VmHWM: the highest VmRSS so far."""
+
+
+def read_process_memory(pid: int, root: Path = Path("/")) -> ProcessMemory:
+    """Figures of a running process; cheap enough for every scrape.
+
+    Raises:
+        ProcessLookupError: The process has ended.
+    """
+    fields = _process_fields(root / f"proc/{pid}/status", pid)
+    if "VmRSS" not in fields:
+        raise ProcessLookupError(f"process {pid} has ended")  # a zombie has a status but no memory
+    return ProcessMemory(kib_to_bytes(fields["VmRSS"]), kib_to_bytes(fields["VmHWM"]))
+
+
+def read_proportional_bytes(pid: int, root: Path = Path("/")) -> int:
+    """PSS of a running process: shared pages divided by their users, so that processes add up.
+
+    The kernel walks all its mappings for this (milliseconds): for ``status`` and measurements, not per chunk.
+
+    Raises:
+        ProcessLookupError: The process has ended.
+        PermissionError: It belongs to somebody else.
+    """
+    return kib_to_bytes(_process_fields(root / f"proc/{pid}/smaps_rollup", pid)["Pss"])
+
+
+def _process_fields(path: Path, pid: int) -> dict[str, str]:
+    try:
+        return read_fields(path)
+    except (FileNotFoundError, ProcessLookupError) as error:
+        raise ProcessLookupError(f"process {pid} has ended") from error
+
+
+def available_bytes(root: Path = Path("/")) -> int:
+    """Memory that can be used without swapping: the machine's, or what is left of a tighter control group."""
+    machine = kib_to_bytes(read_fields(root / "proc/meminfo")["MemAvailable"])
+    group = memory_headroom_bytes(root)
+    return machine if group is None else max(0, min(machine, group))
+
+
+def trim_heap() -> bool:
+    """Give free heap pages back to the kernel; loading a model leaves many.
+
+    Returns:
+        Whether anything was given back; ``False`` too where the C library cannot (musl).
+    """
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    return bool(trim(0)) if trim is not None else False
