@@ -26,12 +26,8 @@ class _Layout:
     """Key of ``memory.stat``: file cache that the kernel drops before it kills anything."""
 
 
-_VERSION_1 = _Layout(
-    ("sys/fs/cgroup/memory",), "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"
-)
-_VERSION_2 = _Layout(
-    ("sys/fs/cgroup", "sys/fs/cgroup/unified"), "memory.max", "memory.current", "inactive_file"
-)
+_VERSION_1 = _Layout(("sys/fs/cgroup/memory",), "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+_VERSION_2 = _Layout(("sys/fs/cgroup", "sys/fs/cgroup/unified"), "memory.max", "memory.current", "inactive_file")
 
 
 def memory_limit_bytes(root: Path = Path("/")) -> int | None:

@@ -50,4 +50,4 @@ def read_fields(path: Path) -> dict[str, str]:
 
 def kib_to_bytes(value: str) -> int:
     """Bytes of a ``/proc`` figure such as ``1740 kB``."""
-    return int(value.split()[0]) << 10
+    return int(value.split(maxsplit=1)[0]) << 10
