@@ -1,0 +1,162 @@
+"""Every metric of the daemon: its name, unit and help stand here and nowhere else.
+
+Names follow Prometheus: prefix ``edge_asr_``, base units (seconds, bytes), ``_total`` for what only grows. The parts of
+the daemon call the small methods; nobody else touches an instrument. The real-time factor is a ratio of counters, over
+any window one likes::
+
+    rate(edge_asr_decode_seconds_total[5m]) / rate(edge_asr_audio_seconds_total[5m])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+_FINAL_LATENCY_BUCKETS_S = (0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0, 1.5, 2.5, 5.0, 10.0)
+
+_WORKER_TOTALS = {
+    "audio_s": ("edge_asr_audio_seconds", "Audio decoded, seconds."),
+    "decode_s": ("edge_asr_decode_seconds", "Wall time spent in the engine, seconds."),
+    "cpu_s": ("edge_asr_worker_cpu_seconds", "Processor time of the worker process, seconds."),
+    "batches": ("edge_asr_decode_batches", "Decode calls of the engine."),
+    "batched_streams": ("edge_asr_decode_batched_streams", "Streams in those calls; divided by them, the mean batch."),
+    "segments": ("edge_asr_segments", "Segments closed with a final."),
+    "dropped_samples": ("edge_asr_dropped_samples", "Samples of live sessions dropped because decoding fell behind."),
+    "replaced_samples": ("edge_asr_replaced_samples", "Samples that were no finite number and became silence."),
+}
+"""Figures a worker counts from its own start: key in its report, name and help of the counter."""
+
+_WORKER_LEVELS = {
+    "backlog_s": ("edge_asr_backlog_seconds", "Audio received and not yet decoded, all sessions, seconds."),
+}
+"""Figures of a worker that rise and fall."""
+
+_MODEL_LABELS = ("worker", "model", "family", "provider", "languages", "threads")
+
+
+class Instruments:
+    """All instruments, registered in one registry of their own."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._sessions_open = Gauge("edge_asr_sessions_open", "Sessions open now.", ["protocol"], registry=registry)
+        self._sessions_limit = Gauge("edge_asr_sessions_limit", "Sessions that may be open at once.", registry=registry)
+        self._sessions = Counter(
+            "edge_asr_sessions",
+            "Sessions that ended, by protocol and outcome: ended, cancelled, or the code of the error.",
+            ["protocol", "outcome"],
+            registry=registry,
+        )
+        self._refused = Counter(
+            "edge_asr_sessions_refused",
+            "Sessions that were not opened, by protocol and code of the error.",
+            ["protocol", "code"],
+            registry=registry,
+        )
+        self._final_latency = Histogram(
+            "edge_asr_final_latency_seconds",
+            "From the client's flush or end of audio to its last final, seconds; includes audio still to be decoded.",
+            ["protocol"],
+            buckets=_FINAL_LATENCY_BUCKETS_S,
+            registry=registry,
+        )
+        self._worker_up = Gauge(
+            "edge_asr_worker_up", "1 while the worker can take sessions, else 0.", ["worker"], registry=registry
+        )
+        self._worker_restarts = Counter(
+            "edge_asr_worker_restarts",
+            "Workers that had to be replaced, by how they ended: died, load_failed.",
+            ["worker", "reason"],
+            registry=registry,
+        )
+        self._worker_load = Gauge(
+            "edge_asr_worker_load_seconds",
+            "From the start of the worker to its first decode, seconds.",
+            ["worker"],
+            registry=registry,
+        )
+        self._model = Gauge(
+            "edge_asr_model_info",
+            "1 for the model each worker serves and what it runs on.",
+            _MODEL_LABELS,
+            registry=registry,
+        )
+        self._memory = Gauge(
+            "edge_asr_resident_memory_bytes",
+            "Resident memory, bytes, by process: front, or the number of a worker.",
+            ["process"],
+            registry=registry,
+        )
+        self._totals = {
+            key: Counter(name, text, ["worker"], registry=registry) for key, (name, text) in _WORKER_TOTALS.items()
+        }
+        self._levels = {
+            key: Gauge(name, text, ["worker"], registry=registry) for key, (name, text) in _WORKER_LEVELS.items()
+        }
+        self._reported: dict[str, Mapping[str, float]] = {}
+        self._served: dict[str, tuple[str, ...]] = {}
+
+    # Sessions
+
+    def limit_sessions(self, max_sessions: int) -> None:
+        """So many may be open at once."""
+        self._sessions_limit.set(max_sessions)
+
+    def session_opened(self, protocol: str) -> None:
+        """A client of this protocol has a session."""
+        self._sessions_open.labels(protocol).inc()
+
+    def session_ended(self, protocol: str, outcome: str) -> None:
+        """It is over: ``ended``, ``cancelled`` or the code of the error."""
+        self._sessions_open.labels(protocol).dec()
+        self._sessions.labels(protocol, outcome).inc()
+
+    def session_refused(self, protocol: str, code: str) -> None:
+        """It did not get one."""
+        self._refused.labels(protocol, code).inc()
+
+    def final_delivered(self, protocol: str, latency_s: float) -> None:
+        """The client had so long to wait for its final."""
+        self._final_latency.labels(protocol).observe(latency_s)
+
+    # Workers
+
+    def worker_ready(self, worker: str, load_s: float, **model: str | int) -> None:
+        """A worker has loaded its model.
+
+        Args:
+            worker: Number of the worker.
+            load_s: Seconds from its start.
+            model: ``model``, ``family``, ``provider``, ``languages`` and ``threads`` as they really are.
+        """
+        self._reported[worker] = {}
+        self._worker_up.labels(worker).set(1)
+        self._worker_load.labels(worker).set(load_s)
+        if worker in self._served:
+            self._model.remove(*self._served[worker])
+        self._served[worker] = (worker, *(str(model[label]) for label in _MODEL_LABELS[1:]))
+        self._model.labels(*self._served[worker]).set(1)
+
+    def worker_reported(self, worker: str, figures: Mapping[str, float]) -> None:
+        """Figures of a worker, counted from its own start; counters grow by what was added since the last report."""
+        before = self._reported.get(worker, {})
+        for key, counter in self._totals.items():
+            counter.labels(worker).inc(max(0.0, figures[key] - before.get(key, 0.0)))
+        for key, gauge in self._levels.items():
+            gauge.labels(worker).set(figures[key])
+        self._reported[worker] = figures
+
+    def worker_down(self, worker: str) -> None:
+        """A worker cannot take sessions: it is starting, or was ended on purpose."""
+        self._worker_up.labels(worker).set(0)
+        for gauge in self._levels.values():
+            gauge.labels(worker).set(0)
+
+    def worker_lost(self, worker: str, reason: str) -> None:
+        """A worker has to be replaced: it ``died``, or ``load_failed``."""
+        self.worker_down(worker)
+        self._worker_restarts.labels(worker, reason).inc()
+
+    def watch_memory(self, process: str, resident_bytes: Callable[[], float]) -> None:
+        """Ask this function for the resident memory of a process at every scrape."""
+        self._memory.labels(process).set_function(resident_bytes)

@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from edge_asr.metrics.exposition import new_registry, render
+from edge_asr.metrics.instruments import Instruments
+
+FIGURES = {
+    "audio_s": 10.0,
+    "decode_s": 1.5,
+    "cpu_s": 2.0,
+    "batches": 30,
+    "batched_streams": 45,
+    "segments": 2,
+    "dropped_samples": 160,
+    "replaced_samples": 3,
+    "backlog_s": 0.5,
+}
+MODEL = {"model": "starter-en", "family": "zipformer2-ctc", "provider": "cpu", "languages": "en", "threads": 1}
+
+
+@pytest.fixture
+def registry():
+    return new_registry()
+
+
+@pytest.fixture
+def instruments(registry):
+    return Instruments(registry)
+
+
+def test_open_sessions_rise_and_fall_and_outcomes_add_up(instruments, registry):
+    instruments.session_opened("native")
+    instruments.session_opened("native")
+    instruments.session_ended("native", "worker_died")
+    assert registry.get_sample_value("edge_asr_sessions_open", {"protocol": "native"}) == 1
+    labels = {"protocol": "native", "outcome": "worker_died"}
+    assert registry.get_sample_value("edge_asr_sessions_total", labels) == 1
+
+
+def test_a_refusal_is_no_session(instruments, registry):
+    instruments.session_refused("wyoming", "overloaded")
+    labels = {"protocol": "wyoming", "code": "overloaded"}
+    assert registry.get_sample_value("edge_asr_sessions_refused_total", labels) == 1
+    assert registry.get_sample_value("edge_asr_sessions_open", {"protocol": "wyoming"}) is None
+
+
+def test_final_latencies_fall_into_buckets_of_seconds(instruments, registry):
+    instruments.final_delivered("native", 0.26)
+    name = "edge_asr_final_latency_seconds"
+    assert registry.get_sample_value(f"{name}_bucket", {"protocol": "native", "le": "0.2"}) == 0
+    assert registry.get_sample_value(f"{name}_bucket", {"protocol": "native", "le": "0.3"}) == 1
+    assert registry.get_sample_value(f"{name}_sum", {"protocol": "native"}) == 0.26
+
+
+def test_a_worker_reports_totals_and_counters_grow_by_the_difference(instruments, registry):
+    instruments.worker_ready("0", 1.0, **MODEL)
+    instruments.worker_reported("0", FIGURES)
+    instruments.worker_reported("0", FIGURES | {"audio_s": 12.0})
+    assert registry.get_sample_value("edge_asr_audio_seconds_total", {"worker": "0"}) == 12.0
+    assert registry.get_sample_value("edge_asr_decode_seconds_total", {"worker": "0"}) == 1.5
+
+
+def test_counters_go_on_when_a_new_worker_counts_from_nothing(instruments, registry):
+    for _ in range(2):
+        instruments.worker_ready("0", 1.0, **MODEL)
+        instruments.worker_reported("0", FIGURES)
+    assert registry.get_sample_value("edge_asr_audio_seconds_total", {"worker": "0"}) == 20.0
+    assert registry.get_sample_value("edge_asr_dropped_samples_total", {"worker": "0"}) == 320
+
+
+def test_a_lost_worker_is_down_has_no_backlog_and_counts_as_a_restart(instruments, registry):
+    instruments.worker_ready("0", 1.0, **MODEL)
+    instruments.worker_reported("0", FIGURES)
+    instruments.worker_lost("0", "died")
+    assert registry.get_sample_value("edge_asr_worker_up", {"worker": "0"}) == 0
+    assert registry.get_sample_value("edge_asr_backlog_seconds", {"worker": "0"}) == 0
+    assert registry.get_sample_value("edge_asr_worker_restarts_total", {"worker": "0", "reason": "died"}) == 1
+
+
+def test_only_the_model_served_now_is_named(instruments, registry):
+    instruments.worker_ready("0", 1.0, **MODEL)
+    instruments.worker_ready("0", 1.0, **(MODEL | {"provider": "rknn"}))
+    lines = [line for line in render(registry).decode().splitlines() if line.startswith("edge_asr_model_info{")]
+    assert len(lines) == 1
+    assert 'provider="rknn"' in lines[0]
+    assert lines[0].endswith(" 1.0")
+
+
+def test_memory_is_asked_for_at_every_scrape(instruments, registry):
+    figures = iter([100.0, 200.0])
+    instruments.watch_memory("front", lambda: next(figures))
+    labels = {"process": "front"}
+    assert registry.get_sample_value("edge_asr_resident_memory_bytes", labels) == 100.0
+    assert registry.get_sample_value("edge_asr_resident_memory_bytes", labels) == 200.0
+
+
+def test_every_metric_has_help_and_a_base_unit(instruments, registry):
+    other_units = re.compile(r"_(ms|milliseconds|us|ns|minutes|kb|mb|mib|kib|percent)(_|$)")
+    families = list(text_string_to_metric_families(render(registry).decode()))
+    assert len(families) >= 18
+    for family in families:
+        assert family.name.startswith("edge_asr_")
+        assert family.documentation.endswith(".")
+        assert not other_units.search(family.name)
+
+
+def test_two_daemons_in_one_process_do_not_share_figures():
+    first, second = new_registry(), new_registry()
+    Instruments(first).limit_sessions(4)
+    Instruments(second).limit_sessions(8)
+    assert first.get_sample_value("edge_asr_sessions_limit") == 4
