@@ -8,7 +8,7 @@ stays so unless the engine itself goes back on it.
 from __future__ import annotations
 
 from collections import deque
-from os.path import commonprefix
+from collections.abc import Sequence
 
 AGREEING_HYPOTHESES = 3
 """Hypotheses that must agree; two follow the engine's first guess too readily."""
@@ -37,10 +37,10 @@ class AgreementStability:
         self._recent.append(text)
         agreed = ""
         if len(self._recent) == AGREEING_HYPOTHESES:
-            common = commonprefix(list(self._recent))
+            common = _common_prefix(self._recent)
             agreed = common[: _whole_words(common)]
         if not text.startswith(self._settled):
-            shared = commonprefix([text, self._settled])
+            shared = _common_prefix((text, self._settled))
             self._settled = shared[: _whole_words(shared)]
         if len(agreed) > len(self._settled):
             self._settled = agreed
@@ -50,6 +50,13 @@ class AgreementStability:
         """A new segment begins."""
         self._recent.clear()
         self._settled = ""
+
+
+def _common_prefix(texts: Sequence[str]) -> str:
+    # The smallest and the greatest differ no later than any other two.
+    low, high = min(texts), max(texts)
+    length = next((index for index, pair in enumerate(zip(low, high, strict=False)) if pair[0] != pair[1]), len(low))
+    return low[:length]
 
 
 def _whole_words(text: str) -> int:

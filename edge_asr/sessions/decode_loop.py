@@ -1,0 +1,207 @@
+"""All sessions of one engine, decoded step by step on the caller's thread; no I/O, no thread, no waiting.
+
+``feed`` and friends put work in, each ``step`` decodes one batch, ``take_events`` gives what was said. The worker's
+:class:`~edge_asr.sessions.runner.Runner` drives it from a thread; ``transcribe`` drives it directly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from edge_asr.audio import AudioChunk
+from edge_asr.clock import Clock
+from edge_asr.engines.base import Engine, EngineStream, StreamOptions
+from edge_asr.errors import EdgeAsrError, EngineFailed
+from edge_asr.events import TranscriptEvent
+from edge_asr.requests import SessionOptions
+from edge_asr.sessions.intake import Intake
+from edge_asr.sessions.scheduler import pick_batch
+from edge_asr.sessions.session import Session, SessionSettings
+from edge_asr.settings import EndpointSettings, SchedulerSettings
+
+
+@dataclass(frozen=True, slots=True)
+class LoopFigures:
+    """What the loop has done since it was made."""
+
+    audio_s: float = 0.0
+    """Audio received and no longer waiting."""
+    decode_s: float = 0.0
+    """Time inside the engine's ``decode``."""
+    batches: int = 0
+    batched_streams: int = 0
+    segments: int = 0
+    dropped_samples: int = 0
+    replaced_samples: int = 0
+
+
+@dataclass(slots=True)
+class _Member:
+    session: Session
+    intake: Intake
+    received_bytes: int = 0
+
+
+class DecodeLoop:
+    """Sessions, the scheduling policy and the engine."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        endpoint: EndpointSettings,
+        scheduler: SchedulerSettings,
+        clock: Clock,
+        *,
+        text_case: Literal["as_is", "lower"] = "as_is",
+    ) -> None:
+        described = engine.describe()
+        self._figures = LoopFigures()
+        """Of sessions that have ended, and of the engine."""
+        self._engine = engine
+        self._clock = clock
+        # A non-streaming model decodes whole stretches one after the other; a batch would only delay its first.
+        self._max_batch = scheduler.max_batch if described.is_streaming else 1
+        self._settings = SessionSettings(
+            sample_rate_hz=engine.sample_rate_hz,
+            endpoint=endpoint,
+            backlog_s=scheduler.backlog_s,
+            text_case=text_case,
+            is_append_only=described.is_append_only,
+        )
+        self._members: dict[str, _Member] = {}
+        self._events: list[TranscriptEvent] = []
+
+    def __len__(self) -> int:
+        """Open sessions."""
+        return len(self._members)
+
+    def __contains__(self, session_id: str) -> bool:
+        """Whether the session is open."""
+        return session_id in self._members
+
+    def open(self, session_id: str, options: SessionOptions) -> None:
+        """Begin a session; a second one of the same name is a ``ValueError``."""
+        if session_id in self._members:
+            raise ValueError(f"session {session_id!r} is open already")
+        wishes = StreamOptions(partials=options.partials, language=options.language)
+
+        def open_stream() -> EngineStream:
+            return self._engine.open_stream(wishes)
+
+        session = Session(session_id, options, self._settings, open_stream, self._clock)
+        self._members[session_id] = _Member(session, Intake(options, self._engine.sample_rate_hz))
+
+    def feed(self, session_id: str, chunk: AudioChunk) -> None:
+        """Take a chunk at the session's own rate; a session that has ended ignores it."""
+        member = self._members.get(session_id)
+        if member is not None:
+            member.session.feed(member.intake.take_chunk(chunk))
+
+    def feed_bytes(self, session_id: str, data: bytes) -> None:
+        """Take audio as the client wrote it; a session that has ended ignores it."""
+        member = self._members.get(session_id)
+        if member is not None:
+            member.received_bytes += len(data)
+            member.session.feed(member.intake.take_bytes(data, self._clock.now_ns()))
+
+    def flush(self, session_id: str) -> None:
+        """Close the session's open segment once what was fed is decoded."""
+        if member := self._members.get(session_id):
+            member.session.flush()
+
+    def finish(self, session_id: str) -> None:
+        """No more audio for the session."""
+        if member := self._members.get(session_id):
+            member.session.feed(member.intake.end())
+            member.session.finish()
+
+    def fail(self, session_id: str, error: EdgeAsrError) -> None:
+        """End the session with this error."""
+        if member := self._members.get(session_id):
+            member.session.fail(error)
+            self._collect(member.session)
+
+    def cancel(self, session_id: str) -> None:
+        """Forget the session without a word."""
+        if member := self._members.pop(session_id, None):
+            member.session.cancel()
+            self._count(member.session)
+
+    def demand_s(self, session_id: str) -> float:
+        """Seconds of audio the session takes now without its backlog overflowing; 0 when it has ended."""
+        member = self._members.get(session_id)
+        return member.session.demand_s if member is not None else 0.0
+
+    def consumed_bytes(self, session_id: str) -> int:
+        """Bytes of the session's audio that no longer wait, in all."""
+        member = self._members.get(session_id)
+        if member is None:
+            return 0
+        waiting = round(member.session.backlog_s * member.session.options.bytes_per_second)
+        return max(0, member.received_bytes - waiting)
+
+    @property
+    def backlog_s(self) -> float:
+        """Undecoded audio of all sessions, seconds."""
+        return sum(member.session.backlog_s for member in self._members.values())
+
+    def figures(self) -> LoopFigures:
+        """What was done so far, open sessions included."""
+        total = self._figures
+        for member in self._members.values():
+            total = _with_session(total, member.session)
+        return total
+
+    def step(self) -> bool:
+        """Decode one batch; ``False`` when no session had anything to decode."""
+        ready = [member.session for member in self._members.values() if member.session.prepare()]
+        for member in list(self._members.values()):
+            self._collect(member.session)
+        batch = pick_batch(ready, self._max_batch)
+        if not batch:
+            return False
+        self._decode(batch)
+        for session in batch:
+            self._collect(session)
+        return True
+
+    def take_events(self) -> list[TranscriptEvent]:
+        """Everything all sessions said since the last call; the order within a session is its own."""
+        events, self._events = self._events, []
+        return events
+
+    def _decode(self, batch: list[Session]) -> None:
+        started_ns = self._clock.now_ns()
+        try:
+            self._engine.decode([session.stream for session in batch])
+            for session in batch:
+                session.after_decode()
+        except EngineFailed as error:
+            for session in batch:
+                session.fail(error)
+        self._figures = replace(
+            self._figures,
+            decode_s=self._figures.decode_s + (self._clock.now_ns() - started_ns) / 1e9,
+            batches=self._figures.batches + 1,
+            batched_streams=self._figures.batched_streams + len(batch),
+        )
+
+    def _collect(self, session: Session) -> None:
+        self._events += session.take_events()
+        if session.has_ended and session.session_id in self._members:
+            del self._members[session.session_id]
+            self._count(session)
+
+    def _count(self, session: Session) -> None:
+        self._figures = _with_session(self._figures, session)
+
+
+def _with_session(total: LoopFigures, session: Session) -> LoopFigures:
+    return replace(
+        total,
+        audio_s=total.audio_s + session.received_s - session.backlog_s,
+        segments=total.segments + session.segments,
+        dropped_samples=total.dropped_samples + session.dropped_samples,
+        replaced_samples=total.replaced_samples + session.replaced_samples,
+    )

@@ -1,0 +1,51 @@
+"""A client's bytes become chunks at the engine's rate: sample format, channel, rate."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from edge_asr.audio import AudioChunk, Float32Array
+from edge_asr.requests import SessionOptions
+from edge_asr.sources.pcm import PcmDecoder
+from edge_asr.sources.resample import StreamResampler
+
+
+class Intake:
+    """The front end of one session; holds the odd bytes and the resampler's memory between pieces."""
+
+    def __init__(self, options: SessionOptions, engine_rate_hz: int) -> None:
+        self._engine_rate_hz = engine_rate_hz
+        self._client_rate_hz = options.sample_rate_hz
+        self._decoder = PcmDecoder(options.encoding, options.channels, options.channel)
+        self._resampler: StreamResampler | None = None
+        self._rate_hz = 0
+        self._position = 0
+
+    def take_bytes(self, data: bytes, arrived_ns: int) -> AudioChunk:
+        """A piece of audio as the client wrote it; need not end on a sample."""
+        resampler = self._resampler_from(self._client_rate_hz)
+        return self._chunk(resampler.process(self._decoder.decode(data)), arrived_ns, 0)
+
+    def take_chunk(self, chunk: AudioChunk) -> AudioChunk:
+        """A chunk of a source, which says its own rate; the rate may not change within a session."""
+        resampler = self._resampler_from(chunk.sample_rate_hz)
+        gap = round(chunk.gap_samples * self._engine_rate_hz / chunk.sample_rate_hz)
+        return self._chunk(resampler.process(chunk.samples), chunk.captured_ns, gap)
+
+    def end(self) -> AudioChunk:
+        """What the resampler still holds."""
+        rest = self._resampler.flush() if self._resampler is not None else np.zeros(0, np.float32)
+        return self._chunk(rest, 0, 0)
+
+    def _resampler_from(self, rate_hz: int) -> StreamResampler:
+        if self._resampler is None:
+            self._resampler = StreamResampler(rate_hz, self._engine_rate_hz)
+            self._rate_hz = rate_hz
+        if rate_hz != self._rate_hz:
+            raise ValueError(f"audio at {rate_hz} Hz in a session at {self._rate_hz} Hz; open a new session")
+        return self._resampler
+
+    def _chunk(self, samples: Float32Array, captured_ns: int, gap_samples: int) -> AudioChunk:
+        start = self._position + gap_samples
+        self._position = start + len(samples)
+        return AudioChunk(samples, self._engine_rate_hz, start, captured_ns, gap_samples)

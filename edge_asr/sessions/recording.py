@@ -1,0 +1,80 @@
+"""A recording read beside the decode thread: blocks wait in a short queue, so that hours of audio cost no memory."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from queue import Empty, Full, Queue
+
+from edge_asr.audio import AudioChunk
+from edge_asr.errors import EdgeAsrError, LimitExceeded
+
+QUEUED_CHUNKS = 8
+STOP_CHECK_S = 0.2
+
+
+class RecordingReader:
+    """Reads a source on its own thread.
+
+    ``take`` never blocks. The end of the recording and a failure are different values: ``is_finished`` is true after
+    either, ``error`` tells them apart.
+    """
+
+    def __init__(
+        self, open_source: Callable[[], Iterable[AudioChunk]], max_duration_s: float, wake: Callable[[], None]
+    ):
+        self.error: EdgeAsrError | None = None
+        self._open_source = open_source
+        self._max_duration_s = max_duration_s
+        self._wake = wake
+        self._chunks: Queue[AudioChunk] = Queue(QUEUED_CHUNKS)
+        self._stop = threading.Event()
+        self._has_read_all = threading.Event()
+        self._thread = threading.Thread(target=self._read, name="recording", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_finished(self) -> bool:
+        """Nothing is left to take."""
+        return self._has_read_all.is_set() and self._chunks.empty()
+
+    def take(self) -> AudioChunk | None:
+        """The next chunk if one is there."""
+        try:
+            return self._chunks.get_nowait()
+        except Empty:
+            return None
+
+    def stop(self) -> None:
+        """Give up reading; the thread ends soon after."""
+        self._stop.set()
+
+    def _read(self) -> None:
+        try:
+            self._read_all()
+        except EdgeAsrError as error:
+            self.error = error
+        finally:
+            self._has_read_all.set()
+            self._wake()
+
+    def _read_all(self) -> None:
+        read_s = 0.0
+        for chunk in self._open_source():
+            read_s += chunk.duration_s
+            if read_s > self._max_duration_s:
+                raise LimitExceeded(
+                    "max_upload_s", f"a recording of more than {read_s:.0f} s", f"{self._max_duration_s:.0f} s"
+                )
+            if not self._put(chunk):
+                return
+            self._wake()
+
+    def _put(self, chunk: AudioChunk) -> bool:
+        while not self._stop.is_set():
+            try:
+                self._chunks.put(chunk, timeout=STOP_CHECK_S)
+            except Full:
+                continue
+            return True
+        return False

@@ -1,0 +1,182 @@
+"""The decode thread: a thread-safe front for the :class:`DecodeLoop`.
+
+Any thread may call the methods; commands are carried out in order on the decode thread, and everything a session says
+goes to ``sink`` from there. The runner is the one place where sessions meet a thread.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterable
+from queue import Empty, SimpleQueue
+
+from edge_asr.audio import AudioChunk
+from edge_asr.errors import EdgeAsrError, EngineFailed
+from edge_asr.events import Failed, TranscriptEvent
+from edge_asr.requests import SessionOptions
+from edge_asr.sessions.decode_loop import DecodeLoop, LoopFigures
+from edge_asr.sessions.recording import RecordingReader
+
+__all__ = ["DecodeLoop", "LoopFigures", "Runner"]
+
+_log = logging.getLogger(__name__)
+
+CREDIT_STEP_S = 0.25
+"""Audio consumed between two credits of one session; a credit a chunk would be a message a chunk."""
+
+Command = Callable[[], None]
+
+
+class Runner:
+    """Owns the decode thread.
+
+    Args:
+        loop: Touched by the decode thread only, from :meth:`start` on.
+        sink: Receives events; called on the decode thread, must not block for long.
+        credit: Receives ``(session_id, total_bytes)`` as audio of a session is consumed.
+        open_recording: Opens the source of an uploaded file, by path.
+        on_death: Called when the decode thread ends because of a fault of the program.
+    """
+
+    def __init__(
+        self,
+        loop: DecodeLoop,
+        sink: Callable[[TranscriptEvent], None],
+        credit: Callable[[str, int], None],
+        open_recording: Callable[[str], Iterable[AudioChunk]],
+        on_death: Callable[[BaseException], None],
+    ) -> None:
+        self._loop = loop
+        self._sink = sink
+        self._credit = credit
+        self._open_recording = open_recording
+        self._on_death = on_death
+        self._commands: SimpleQueue[Command | None] = SimpleQueue()
+        self._recordings: dict[str, RecordingReader] = {}
+        self._credited: dict[str, int] = {}
+        self._credit_step: dict[str, int] = {}
+        self._thread = threading.Thread(target=self._run, name="decode", daemon=True)
+
+    # Called from any thread.
+
+    def start(self) -> None:
+        """Start the decode thread."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Carry out what was asked so far, then end the thread; waits for it."""
+        self._commands.put(None)
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def open(self, session_id: str, options: SessionOptions) -> None:
+        """Begin a session."""
+        self._commands.put(lambda: self._open(session_id, options))
+
+    def audio(self, session_id: str, data: bytes) -> None:
+        """Audio as the client wrote it."""
+        self._commands.put(lambda: self._loop.feed_bytes(session_id, data))
+
+    def recording(self, session_id: str, path: str, max_duration_s: float) -> None:
+        """Read the session's whole audio from a file, then finish it."""
+        self._commands.put(lambda: self._start_recording(session_id, path, max_duration_s))
+
+    def flush(self, session_id: str) -> None:
+        """Close the open segment."""
+        self._commands.put(lambda: self._loop.flush(session_id))
+
+    def finish(self, session_id: str) -> None:
+        """No more audio."""
+        self._commands.put(lambda: self._loop.finish(session_id))
+
+    def cancel(self, session_id: str) -> None:
+        """The client is gone."""
+        self._commands.put(lambda: self._cancel(session_id))
+
+    def ask(self, question: Callable[[DecodeLoop], None]) -> None:
+        """Let the decode thread call ``question`` with the loop, for figures."""
+        self._commands.put(lambda: question(self._loop))
+
+    # The decode thread.
+
+    def _run(self) -> None:
+        try:
+            is_busy = False
+            while self._carry_out(wait=not is_busy):
+                self._read_recordings()
+                is_busy = self._loop.step()
+                self._deliver()
+        except BaseException as error:  # noqa: BLE001  the top of a thread: whoever watches must hear of it
+            _log.exception("the decode thread ended")
+            self._on_death(error)
+
+    def _carry_out(self, *, wait: bool) -> bool:
+        """Carry out everything asked so far; ``False`` when the thread is to end."""
+        try:
+            command = self._commands.get(block=wait)
+            while command is not None:
+                command()
+                command = self._commands.get_nowait()
+        except Empty:
+            return True
+        return False
+
+    def _open(self, session_id: str, options: SessionOptions) -> None:
+        try:
+            self._loop.open(session_id, options)
+        except EdgeAsrError as error:
+            self._sink(Failed(session_id, error.code, str(error), error.is_retryable))
+        except ValueError as error:
+            failure = EngineFailed(str(error))
+            self._sink(Failed(session_id, failure.code, str(failure), failure.is_retryable))
+        else:
+            self._credited[session_id] = 0
+            self._credit_step[session_id] = round(CREDIT_STEP_S * options.bytes_per_second)
+
+    def _cancel(self, session_id: str) -> None:
+        self._loop.cancel(session_id)
+        self._forget(session_id)
+
+    def _start_recording(self, session_id: str, path: str, max_duration_s: float) -> None:
+        if session_id in self._loop:
+            self._recordings[session_id] = RecordingReader(
+                lambda: self._open_recording(path), max_duration_s, wake=self._wake
+            )
+
+    def _wake(self) -> None:
+        self._commands.put(_nothing)
+
+    def _read_recordings(self) -> None:
+        for session_id, reader in list(self._recordings.items()):
+            while self._loop.demand_s(session_id) > 1.0 and (chunk := reader.take()) is not None:
+                self._loop.feed(session_id, chunk)
+            if reader.is_finished:
+                del self._recordings[session_id]
+                if reader.error is not None:
+                    self._loop.fail(session_id, reader.error)
+                else:
+                    self._loop.finish(session_id)
+
+    def _deliver(self) -> None:
+        for event in self._loop.take_events():
+            self._sink(event)
+        for session_id in list(self._credited):
+            if session_id not in self._loop:
+                self._forget(session_id)
+                continue
+            consumed = self._loop.consumed_bytes(session_id)
+            if consumed - self._credited[session_id] >= self._credit_step[session_id]:
+                self._credited[session_id] = consumed
+                self._credit(session_id, consumed)
+
+    def _forget(self, session_id: str) -> None:
+        self._credited.pop(session_id, None)
+        self._credit_step.pop(session_id, None)
+        reader = self._recordings.pop(session_id, None)
+        if reader is not None:
+            reader.stop()
+
+
+def _nothing() -> None:
+    """A command that only wakes the thread."""

@@ -1,0 +1,324 @@
+"""One client's conversation: audio in, transcript events out; no I/O, no thread, no clock of its own.
+
+The owner feeds audio at the engine's rate, asks :meth:`Session.prepare` whether a decoding step is possible, lets the
+engine decode ``session.stream`` and then calls :meth:`Session.after_decode`; events come out of ``take_events``.
+A session always ends with exactly one ``SessionEnded`` or ``Failed``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from edge_asr.audio import AudioChunk
+from edge_asr.clock import Clock
+from edge_asr.engines.base import EngineStream, Hypothesis, Token
+from edge_asr.errors import EdgeAsrError
+from edge_asr.events import Failed, Final, FinalReason, Notice, Partial, SessionEnded, TranscriptEvent
+from edge_asr.pipeline.endpoint import SegmentProgress, find_endpoint
+from edge_asr.pipeline.finite import replace_non_finite
+from edge_asr.pipeline.stability import AgreementStability, AppendOnlyStability
+from edge_asr.pipeline.text import CASES, tidy, words_from_tokens
+from edge_asr.requests import SessionOptions
+from edge_asr.sessions.backlog import Backlog, Piece
+from edge_asr.sessions.timeline import Timeline
+from edge_asr.settings import EndpointSettings
+
+STEP_S = 0.1
+"""Audio handed to the engine at a time while it asks for more; bounds what a dropped backlog cannot take back."""
+
+NOTICE_EVERY_S = 10.0
+"""Audio between two notices of the same kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSettings:
+    """What a session needs to know besides the client's options."""
+
+    sample_rate_hz: int
+    """The engine's rate."""
+    endpoint: EndpointSettings
+    backlog_s: float
+    text_case: Literal["as_is", "lower"] = "as_is"
+    is_append_only: bool = False
+
+
+class Session:
+    """The state between one ``Open`` and one ``SessionEnded`` or ``Failed``."""
+
+    def __init__(
+        self,
+        session_id: str,
+        options: SessionOptions,
+        settings: SessionSettings,
+        open_stream: Callable[[], EngineStream],
+        clock: Clock,
+    ) -> None:
+        self.session_id = session_id
+        self.options = options
+        self.stream = open_stream()
+        self.has_ended = False
+        self.dropped_samples = 0
+        self.replaced_samples = 0
+        self.segments = 0
+        """Finals so far, which is also the number of the open segment."""
+        self._settings = settings
+        self._open_stream = open_stream
+        self._clock = clock
+        self._backlog = Backlog()
+        self._timeline = Timeline()
+        self._stability = AppendOnlyStability() if settings.is_append_only else AgreementStability()
+        self._case = CASES[settings.text_case]
+        self._events: list[TranscriptEvent] = []
+        self._received = 0  # samples, gaps included, at the engine's rate
+        self._given = 0  # samples given to the current stream
+        self._closing: Literal["", "flush", "end"] = ""
+        self._is_stream_finished = False
+        self._noticed_at: dict[str, int] = {}
+        self._text = ""
+        self._revision = 0
+        self._begin_segment(0)
+        self._endpoint = _with_silence(settings.endpoint, options.endpoint_silence_ms)
+
+    # Audio in.
+
+    def feed(self, chunk: AudioChunk) -> None:
+        """Take audio at the engine's rate; ignored after ``finish`` and after the end."""
+        if self.has_ended or self._closing == "end":
+            return
+        samples, replaced = replace_non_finite(chunk.samples)
+        if replaced:
+            self.replaced_samples += replaced
+            self._notice("samples_replaced", "samples that are not finite were replaced by silence", replaced)
+        if chunk.gap_samples:
+            self._count_dropped(chunk.gap_samples, "lost by the audio source")
+        self._received += chunk.gap_samples + len(samples)
+        self._backlog.push(samples, chunk.captured_ns or self._clock.now_ns(), chunk.gap_samples)
+        if self.options.is_live:
+            self._drop_what_is_too_old()
+
+    def flush(self) -> None:
+        """Close the open segment as soon as everything received so far is decoded; the session goes on."""
+        if not self.has_ended and not self._closing:
+            self._closing = "flush"
+
+    def finish(self) -> None:
+        """No more audio: the rest is decoded, then the session ends."""
+        if not self.has_ended:
+            self._closing = "end"
+
+    def fail(self, error: EdgeAsrError) -> None:
+        """End with ``Failed``; what was recognised but not final is lost."""
+        if not self.has_ended:
+            self._end(Failed(self.session_id, error.code, str(error), error.is_retryable))
+
+    def cancel(self) -> None:
+        """Nobody listens any more: free the stream, say nothing."""
+        if not self.has_ended:
+            self.has_ended = True
+            self.stream.close()
+
+    # What the scheduler asks.
+
+    @property
+    def backlog_s(self) -> float:
+        """Seconds of audio received and not yet given to the engine."""
+        return len(self._backlog) / self._settings.sample_rate_hz
+
+    @property
+    def demand_s(self) -> float:
+        """Seconds of audio the session takes before its backlog is full."""
+        return max(0.0, self._settings.backlog_s - self.backlog_s)
+
+    @property
+    def oldest_arrival_ns(self) -> int:
+        """When the oldest undecoded audio arrived; a closing session with none left is due at once."""
+        return self._backlog.oldest_arrival_ns or 0
+
+    @property
+    def received_s(self) -> float:
+        """Seconds of audio since the session began, lost audio included."""
+        return self._received / self._settings.sample_rate_hz
+
+    def prepare(self) -> bool:
+        """Move audio towards the engine; whether the stream is ready for a decoding step.
+
+        Also ends segments and the session when everything is decoded, so call it once more after ``finish``.
+        """
+        while not self.has_ended:
+            if self.stream.is_ready():
+                return True
+            if self._backlog:
+                self._give(self._backlog.pop(round(STEP_S * self._settings.sample_rate_hz)))
+            elif self._closing and not self._is_stream_finished:
+                self.stream.finish()
+                self._is_stream_finished = True
+            elif self._closing:
+                self._close_stream()
+            else:
+                return False
+        return False
+
+    # What the engine said.
+
+    def after_decode(self) -> None:
+        """Look at the hypothesis of the step just done: a partial, an endpoint, or nothing new."""
+        hypothesis = self.stream.hypothesis()
+        text = self._text_of(hypothesis)
+        decoded_s = self._seconds(hypothesis.decoded_samples)
+        if text != self._text:
+            self._text = text
+            self._last_change_s = decoded_s
+            self._emit_partial(hypothesis, text)
+        endpoint = find_endpoint(
+            SegmentProgress(
+                segment_start_s=self._segment_start_s,
+                decoded_s=decoded_s,
+                last_token_s=hypothesis.tokens[-1].start_s if text and hypothesis.tokens else None,
+                last_change_s=self._last_change_s,
+                is_complete=hypothesis.is_complete,
+            ),
+            self._endpoint,
+        )
+        if endpoint is not None:
+            self._emit_final(hypothesis, endpoint.reason)
+            self.stream.reset()
+            self._timeline.forget_before(hypothesis.decoded_samples)
+            self._begin_segment(hypothesis.decoded_samples)
+
+    def take_events(self) -> list[TranscriptEvent]:
+        """Everything said since the last call, in order."""
+        events, self._events = self._events, []
+        return events
+
+    # Audio on its way.
+
+    def _give(self, piece: Piece) -> None:
+        if piece.gap_samples:
+            self._timeline.shift(self._given, piece.gap_samples)
+        self.stream.accept(piece.samples)
+        self._given += len(piece.samples)
+
+    def _drop_what_is_too_old(self) -> None:
+        dropped = self._backlog.drop_oldest(round(self._settings.backlog_s * self._settings.sample_rate_hz))
+        if dropped:
+            self._count_dropped(dropped, "dropped, since decoding is slower than speech")
+
+    def _count_dropped(self, samples: int, how: str) -> None:
+        self.dropped_samples += samples
+        self._notice("audio_dropped", f"{samples / self._settings.sample_rate_hz:.2f} s of audio were {how}", samples)
+
+    def _notice(self, code: Literal["audio_dropped", "samples_replaced"], message: str, count: int) -> None:
+        last = self._noticed_at.get(code)
+        if last is not None and self._received - last < NOTICE_EVERY_S * self._settings.sample_rate_hz:
+            return
+        self._noticed_at[code] = self._received
+        self._events.append(Notice(self.session_id, code, message, count))
+
+    # Segments and the end.
+
+    def _begin_segment(self, engine_position: int) -> None:
+        self._segment_start_s = self._seconds(engine_position)
+        self._last_change_s = self._segment_start_s
+        self._text = ""
+        self._revision = 0
+        self._stability.reset()
+
+    def _close_stream(self) -> None:
+        """Everything given is decoded and the stream is finished: close the segment, then go on or end."""
+        hypothesis = self.stream.hypothesis()
+        self._text = self._text_of(hypothesis)
+        self._emit_final(hypothesis, "end_of_audio" if self._closing == "end" else "flush")
+        if self._closing == "end":
+            self._end(SessionEnded(self.session_id, self.received_s, self.dropped_samples))
+            return
+        self._closing = ""
+        self._renew_stream()
+
+    def _renew_stream(self) -> None:
+        """A finished stream takes no more audio; times go on in a fresh one."""
+        self.stream.close()
+        self.stream = self._open_stream()
+        self._timeline.begin_stream(self._received - len(self._backlog))
+        self._given = 0
+        self._is_stream_finished = False
+        self._begin_segment(0)
+
+    def _end(self, event: SessionEnded | Failed) -> None:
+        self._events.append(event)
+        self.has_ended = True
+        self.stream.close()
+
+    def _emit_partial(self, hypothesis: Hypothesis, text: str) -> None:
+        if not self.options.partials:
+            return
+        self._events.append(
+            Partial(
+                session_id=self.session_id,
+                segment=self.segments,
+                revision=self._revision,
+                text=text,
+                stable_chars=self._stability.settle(text),
+                start_s=self._start_of(hypothesis),
+                end_s=self._client_s(hypothesis.decoded_samples),
+                emitted_ns=self._clock.now_ns(),
+            )
+        )
+        self._revision += 1
+
+    def _emit_final(self, hypothesis: Hypothesis, reason: FinalReason) -> None:
+        is_started = bool(self._text) or self._revision > 0  # a partial that was taken back needs its final too
+        if not is_started:
+            return
+        end_s = self._client_s(min(hypothesis.decoded_samples, self._given))
+        words = words_from_tokens(self._client_tokens(hypothesis), self._text, end_s)
+        self._events.append(
+            Final(
+                session_id=self.session_id,
+                segment=self.segments,
+                text=self._text,
+                words=words if self.options.words else (),
+                start_s=min(self._start_of(hypothesis), end_s),
+                end_s=min(max(words[-1].end_s, words[0].start_s), end_s) if words else end_s,
+                reason=reason,
+                emitted_ns=self._clock.now_ns(),
+            )
+        )
+        self.segments += 1
+
+    # Times and text.
+
+    def _text_of(self, hypothesis: Hypothesis) -> str:
+        return self._case(tidy(hypothesis.text))
+
+    def _client_tokens(self, hypothesis: Hypothesis) -> list[Token]:
+        return [
+            Token(self._case(token.text), self._client_s(self._samples(token.start_s)), token.log_prob)
+            for token in hypothesis.tokens
+        ]
+
+    def _start_of(self, hypothesis: Hypothesis) -> float:
+        if not hypothesis.tokens:
+            return self._client_s(self._samples(self._segment_start_s))
+        return self._client_s(self._samples(hypothesis.tokens[0].start_s))
+
+    def _client_s(self, engine_position: int) -> float:
+        return self._timeline.to_client(min(engine_position, self._given)) / self._settings.sample_rate_hz
+
+    def _seconds(self, samples: int) -> float:
+        return samples / self._settings.sample_rate_hz
+
+    def _samples(self, seconds: float) -> int:
+        return round(seconds * self._settings.sample_rate_hz)
+
+
+def _with_silence(endpoint: EndpointSettings, silence_ms: int | None) -> EndpointSettings:
+    if silence_ms is None:
+        return endpoint
+    return EndpointSettings(
+        silence_ms=silence_ms,
+        silence_without_text_ms=endpoint.silence_without_text_ms,
+        no_new_token_ms=endpoint.no_new_token_ms,
+        max_segment_ms=endpoint.max_segment_ms,
+    )
