@@ -47,6 +47,8 @@ def words_from_tokens(tokens: Sequence[Token], text: str, end_s: float) -> tuple
         One word per word of ``text``; times never go back. Characters of scripts written without spaces are words of
         their own when the model has them as tokens.
     """
+    if not text:
+        return ()
     groups = _group(tokens)
     spelled = ["".join(token.text for token in group).replace(WORD_MARK, " ").strip() for group in groups]
     if "".join(spelled) != text.replace(" ", ""):
@@ -95,8 +97,6 @@ def _confidence(group: Sequence[Token]) -> float | None:
 
 def _spread(tokens: Sequence[Token], text: str, end_s: float) -> tuple[Word, ...]:
     spellings = text.split()
-    if not spellings:
-        return ()
     begin = tokens[0].start_s if tokens else end_s
     last = max(begin, min(end_s, tokens[-1].start_s + LONGEST_TOKEN_S)) if tokens else end_s
     step = (last - begin) / len(spellings)

@@ -22,7 +22,7 @@ class RecordingReader:
 
     def __init__(
         self, open_source: Callable[[], Iterable[AudioChunk]], max_duration_s: float, wake: Callable[[], None]
-    ):
+    ) -> None:
         self.error: EdgeAsrError | None = None
         self._open_source = open_source
         self._max_duration_s = max_duration_s
