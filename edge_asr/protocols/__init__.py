@@ -1,1 +1,1 @@
-"""Codecs: bytes to requests and events to bytes; no I/O."""
+"""Codecs: a client's bytes to requests, events to a client's bytes. No sockets, no clock, no threads."""
