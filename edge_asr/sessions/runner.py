@@ -35,7 +35,7 @@ class Runner:
         loop: Touched by the decode thread only, from :meth:`start` on.
         sink: Receives events; called on the decode thread, must not block for long.
         credit: Receives ``(session_id, total_bytes)`` as audio of a session is consumed.
-        open_recording: Opens the source of an uploaded file, by path.
+        open_recording: Opens the source of an uploaded file, by path; its chunks have the rate of the options.
         on_death: Called when the decode thread ends because of a fault of the program.
     """
 
@@ -44,7 +44,7 @@ class Runner:
         loop: DecodeLoop,
         sink: Callable[[TranscriptEvent], None],
         credit: Callable[[str, int], None],
-        open_recording: Callable[[str], Iterable[AudioChunk]],
+        open_recording: Callable[[str, SessionOptions], Iterable[AudioChunk]],
         on_death: Callable[[BaseException], None],
     ) -> None:
         self._loop = loop
@@ -55,7 +55,7 @@ class Runner:
         self._commands: SimpleQueue[Command | None] = SimpleQueue()
         self._recordings: dict[str, RecordingReader] = {}
         self._credited: dict[str, int] = {}
-        self._credit_step: dict[str, int] = {}
+        self._options: dict[str, SessionOptions] = {}
         self._thread = threading.Thread(target=self._run, name="decode", daemon=True)
 
     # Called from any thread.
@@ -132,7 +132,7 @@ class Runner:
             self._sink(Failed(session_id, failure.code, str(failure), failure.is_retryable))
         else:
             self._credited[session_id] = 0
-            self._credit_step[session_id] = round(CREDIT_STEP_S * options.bytes_per_second)
+            self._options[session_id] = options
 
     def _cancel(self, session_id: str) -> None:
         self._loop.cancel(session_id)
@@ -140,8 +140,9 @@ class Runner:
 
     def _start_recording(self, session_id: str, path: str, max_duration_s: float) -> None:
         if session_id in self._loop:
+            options = self._options[session_id]
             self._recordings[session_id] = RecordingReader(
-                lambda: self._open_recording(path), max_duration_s, wake=self._wake
+                lambda: self._open_recording(path, options), max_duration_s, wake=self._wake
             )
 
     def _wake(self) -> None:
@@ -166,13 +167,14 @@ class Runner:
                 self._forget(session_id)
                 continue
             consumed = self._loop.consumed_bytes(session_id)
-            if consumed - self._credited[session_id] >= self._credit_step[session_id]:
+            step = CREDIT_STEP_S * self._options[session_id].bytes_per_second
+            if consumed - self._credited[session_id] >= step:
                 self._credited[session_id] = consumed
                 self._credit(session_id, consumed)
 
     def _forget(self, session_id: str) -> None:
         self._credited.pop(session_id, None)
-        self._credit_step.pop(session_id, None)
+        self._options.pop(session_id, None)
         reader = self._recordings.pop(session_id, None)
         if reader is not None:
             reader.stop()
