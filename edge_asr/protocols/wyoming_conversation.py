@@ -132,7 +132,7 @@ class WyomingConversation:
     def opened(self, session_id: str, ready: Ready) -> Iterator[Message]:  # noqa: ARG002  Wyoming knows no sessions
         """Nothing is said yet; the transcript begins."""
         language = self._asked_language or (ready.languages[0] if len(ready.languages) == 1 else "")
-        self._output = _Transcript(language, is_streamed=_is_streamed(ready))
+        self._output = _Transcript(language, is_streamed=is_streamed(ready))
         yield from ()
 
     def deliver(self, event: TranscriptEvent) -> Iterator[Message]:
@@ -201,7 +201,7 @@ def info_event(status: PoolStatus) -> WyomingEvent:
         "description": "Streaming speech recognition for small boards",
         "version": __version__,
         "models": [_model_entry(ready)] if ready else [],
-        "supports_transcript_streaming": ready is not None and _is_streamed(ready),
+        "supports_transcript_streaming": ready is not None and is_streamed(ready),
         "requires_external_vad": True,
     }
     others: dict[str, Any] = {kind: [] for kind in ("tts", "handle", "intent", "wake", "mic", "snd")}
@@ -219,7 +219,8 @@ def _model_entry(ready: Ready) -> dict[str, Any]:
     }
 
 
-def _is_streamed(ready: Ready) -> bool:
+def is_streamed(ready: Ready) -> bool:
+    """Whether transcripts of this model are sent in pieces: only when nothing sent would have to be taken back."""
     return ready.is_streaming and ready.is_append_only
 
 

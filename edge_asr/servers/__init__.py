@@ -1,1 +1,1 @@
-"""Sockets, and nothing else."""
+"""Sockets, and nothing but sockets: what is said over them is decided in ``protocols/``."""

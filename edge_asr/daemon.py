@@ -1,0 +1,231 @@
+"""The daemon: builds the parts from settings, starts them in order, and stops them in the reverse order.
+
+Start: bind every socket, answer ``starting`` at ``/health/ready``, load the model, then READY. Stop (SIGTERM, SIGINT):
+no new sessions, the running ones may finish for ``server.drain_s``, then everything closes. SIGHUP reads the token
+file again. No numpy in this process, and no native engine: both live in the workers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import resource
+import signal
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from edge_asr import __version__
+from edge_asr.errors import ConfigurationError
+from edge_asr.metrics.exposition import CONTENT_TYPE, new_registry, render
+from edge_asr.metrics.instruments import Instruments
+from edge_asr.protocols.native import NativeConversation
+from edge_asr.resources.memory import read_process_memory
+from edge_asr.resources.thermal import hottest_celsius
+from edge_asr.servers.access import HttpAccess
+from edge_asr.servers.doors import HttpDoor, WyomingDoor
+from edge_asr.servers.http import HttpServices
+from edge_asr.servers.status import Door, Machine, status_document
+from edge_asr.servers.systemd import Notifier
+from edge_asr.settings import Settings
+from edge_asr.workers.base import Recognizer
+from edge_asr.workers.pool import Pool
+
+logger = logging.getLogger(__name__)
+
+MAX_OPEN_FILES = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the daemon takes from its environment; gathered by the command line, which alone reads it."""
+
+    notify_socket: str = ""
+    """``$NOTIFY_SOCKET`` of systemd; empty when started otherwise."""
+    watchdog_s: float = 0.0
+    """``$WATCHDOG_USEC`` in seconds; 0 for none."""
+    spool_directory: Path | None = None
+    """Where uploads wait; ``None`` for the system's place for temporary files."""
+
+
+def serve(
+    settings: Settings, model_directory: Path, surroundings: Surroundings, *, vad_model: Path | None = None
+) -> None:
+    """Run the daemon until it is told to stop.
+
+    Raises:
+        ConfigurationError: A setting of a door is wrong.
+        AddressInUse: A door cannot be opened.
+        ModelError: The model cannot be loaded.
+        MachineError: The provider or the machine cannot do it.
+    """
+    _raise_open_file_limit()
+    asyncio.run(_serve(settings, model_directory, surroundings, vad_model))
+
+
+async def _serve(settings: Settings, model_directory: Path, surroundings: Surroundings, vad_model: Path | None) -> None:
+    registry = new_registry()
+    pool = Pool(model_directory, settings, Instruments(registry), vad_model=vad_model)
+    daemon = Daemon(settings, pool, lambda: (render(registry), CONTENT_TYPE), surroundings)
+    await daemon.run()
+
+
+class Daemon:
+    """All parts together."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        recognizer: Recognizer,
+        metrics: Callable[[], tuple[bytes, str]],
+        surroundings: Surroundings,
+    ) -> None:
+        self._settings = settings
+        self._recognizer = recognizer
+        self._metrics = metrics
+        self._surroundings = surroundings
+        self._notifier = Notifier(surroundings.notify_socket)
+        self._started_s = time.monotonic()
+        self._stop = asyncio.Event()
+        self._http: HttpDoor | None = None
+        self._wyoming: WyomingDoor | None = None
+
+    @property
+    def doors(self) -> tuple[Door, ...]:
+        """Where it listens; empty before it does."""
+        return tuple(door.description for door in (self._http, self._wyoming) if door is not None)
+
+    def stop(self) -> None:
+        """Drain and end; :meth:`run` returns then."""
+        self._stop.set()
+
+    def reload(self) -> None:
+        """Read the token file again."""
+        logger.info("reloading the token file; a changed model or configuration needs a restart")
+        try:
+            if self._http is not None and self._http.access.token is not None:
+                self._http.access.token.reload()
+        except ConfigurationError as error:
+            logger.warning("the token in use stays: %s", error)
+
+    async def run(self) -> None:
+        """Start, serve until :meth:`stop` or a signal, drain, end."""
+        with self._signals():
+            try:
+                await self._open_doors()
+                if await self._load_model():
+                    await self._serve_until_stopped()
+            finally:
+                await self._shut_down()
+
+    # Start
+
+    async def _open_doors(self) -> None:
+        self._http = HttpDoor(self._settings.server, self._settings.limits)
+        if self._settings.server.wyoming != "off":
+            self._wyoming = WyomingDoor(self._settings.server, self._settings.limits)
+        await self._http.open(self._http_services(self._http.access))
+        if self._wyoming is not None:
+            await self._wyoming.open(self._recognizer)
+        for door in self.doors:
+            logger.info("listening at %s (%s)", door.address, door.access)
+
+    def _http_services(self, access: HttpAccess) -> HttpServices:
+        return HttpServices(
+            recognizer=self._recognizer,
+            limits=self._settings.limits,
+            access=access,
+            metrics=self._metrics,
+            status=self.status,
+            spool_directory=self._surroundings.spool_directory,
+            websockets={"/v1/stream": NativeConversation},
+        )
+
+    async def _load_model(self) -> bool:
+        """Load the model; ``False`` when the daemon was told to stop meanwhile."""
+        self._notifier.status("loading the model")
+        loading = asyncio.create_task(self._recognizer.start())
+        stopping = asyncio.create_task(self._stop.wait())
+        try:
+            await asyncio.wait({loading, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            if not loading.done():
+                return False
+            loading.result()
+        finally:
+            for task in (loading, stopping):
+                task.cancel()
+            await asyncio.gather(loading, stopping, return_exceptions=True)
+        self._announce()
+        return True
+
+    def _announce(self) -> None:
+        ready = self._recognizer.status().ready
+        sentence = f"ready: {ready.model} on {ready.provider}" if ready else "ready"
+        logger.info("%s", sentence)
+        for note in ready.notes if ready else ():
+            logger.warning("%s", note)
+        self._notifier.ready(sentence)
+
+    async def _serve_until_stopped(self) -> None:
+        feeding = asyncio.create_task(self._feed_watchdog())
+        try:
+            await self._stop.wait()
+        finally:
+            feeding.cancel()
+            await asyncio.gather(feeding, return_exceptions=True)
+
+    async def _feed_watchdog(self) -> None:
+        """An event loop that hangs feeds no more, and systemd restarts the daemon."""
+        if not self._surroundings.watchdog_s:
+            return
+        while True:
+            self._notifier.watchdog()
+            await asyncio.sleep(self._surroundings.watchdog_s / 3)
+
+    # Stop
+
+    async def _shut_down(self) -> None:
+        self._notifier.stopping()
+        if self._wyoming is not None:
+            self._wyoming.stop_accepting()
+        await self._recognizer.close(self._settings.server.drain_s)
+        for door in (self._wyoming, self._http):
+            if door is not None:
+                await door.close()
+        logger.info("stopped")
+
+    @contextlib.contextmanager
+    def _signals(self) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+        handlers = {signal.SIGTERM: self.stop, signal.SIGINT: self.stop, signal.SIGHUP: self.reload}
+        for number, handler in handlers.items():
+            loop.add_signal_handler(number, handler)
+        try:
+            yield
+        finally:
+            for number in handlers:
+                loop.remove_signal_handler(number)
+
+    # Status
+
+    def status(self) -> dict[str, Any]:
+        """The document of ``/status``."""
+        return status_document(
+            self._recognizer.status(),
+            self.doors,
+            Machine(read_process_memory(os.getpid()).resident_bytes, hottest_celsius()),
+            version=__version__,
+            uptime_s=time.monotonic() - self._started_s,
+        )
+
+
+def _raise_open_file_limit() -> None:
+    """Sockets are files, and the usual soft limit is small."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MAX_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, MAX_OPEN_FILES)
+    if soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

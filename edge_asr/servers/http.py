@@ -1,0 +1,249 @@
+"""HTTP: health, metrics, models, transcription of uploads, status; and the websocket routes beside them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from edge_asr.errors import EdgeAsrError, NotReady, Overloaded
+from edge_asr.events import Failed, Final, SessionEnded
+from edge_asr.protocols.base import Conversation
+from edge_asr.protocols.openai import (
+    Body,
+    Transcription,
+    TranscriptionRequest,
+    error_content,
+    parse_form,
+    render,
+    render_error,
+    render_models,
+)
+from edge_asr.servers.access import HttpAccess
+from edge_asr.servers.dialogue import PeerGone
+from edge_asr.servers.upload import Upload, receive_upload
+from edge_asr.servers.websocket import WebSocketDoor
+from edge_asr.settings import LimitSettings
+from edge_asr.workers.base import Recognizer, RecognizerSession
+
+OPEN_PATHS = ("/health/live", "/health/ready")
+"""Probes carry no credentials."""
+
+RETRY_AFTER_S = 1
+
+_PAGE = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>edge-asr</title>
+<h1>edge-asr</h1>
+<p>Streaming speech recognition. This daemon answers at:</p>
+<ul>
+<li><a href="/status">/status</a>: model, sessions, figures</li>
+<li><a href="/health/ready">/health/ready</a>, <a href="/health/live">/health/live</a></li>
+<li><a href="/metrics">/metrics</a>: for Prometheus</li>
+<li><a href="/v1/models">/v1/models</a>, <code>POST /v1/audio/transcriptions</code>: as OpenAI's</li>
+<li><code>WS /v1/stream</code>: audio in, partials and finals out</li>
+</ul></html>
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class HttpServices:
+    """What the HTTP door needs of the daemon."""
+
+    recognizer: Recognizer
+    limits: LimitSettings
+    access: HttpAccess
+    metrics: Callable[[], tuple[bytes, str]]
+    """Text of all metrics and its media type."""
+    status: Callable[[], dict[str, Any]]
+    """The document of ``/status``."""
+    spool_directory: Path | None
+    """Where uploads wait; ``None`` for the system's place for temporary files."""
+    websockets: Mapping[str, Callable[[], Conversation]]
+    """Path to the protocol spoken there."""
+
+
+def create_app(services: HttpServices) -> ASGIApp:
+    """The application behind the HTTP door."""
+    reports, transcriptions = Reports(services), Transcriptions(services)
+    app = Starlette(
+        routes=[
+            Route("/", reports.page),
+            Route("/health/live", reports.live),
+            Route("/health/ready", reports.ready),
+            Route("/metrics", reports.metrics),
+            Route("/status", reports.status),
+            Route("/v1/models", reports.models),
+            Route("/v1/audio/transcriptions", transcriptions.answer, methods=["POST"]),
+            *(
+                WebSocketRoute(path, WebSocketDoor(conversation, services.recognizer, services.limits).serve)
+                for path, conversation in services.websockets.items()
+            ),
+        ],
+        exception_handlers={HTTPException: _http_error},
+    )
+    return TokenGate(app, services.access)
+
+
+class TokenGate:
+    """Lets nobody through to the application who does not have the token, where one is needed."""
+
+    def __init__(self, app: ASGIApp, access: HttpAccess) -> None:
+        self._app = app
+        self._access = access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request or websocket handshake."""
+        if scope["path"] in OPEN_PATHS or self._access.permits(Headers(scope=scope).get("authorization", "")):
+            await self._app(scope, receive, send)
+            return
+        message = "this daemon needs a token: send the header 'Authorization: Bearer TOKEN'"
+        content = error_content(message, "invalid_request_error", "unauthorized")
+        refusal = Response(content, 401, {"WWW-Authenticate": "Bearer"}, "application/json")
+        await refusal(scope, receive, send)
+
+
+class Reports:
+    """What can be read of the daemon; each method answers one path."""
+
+    def __init__(self, services: HttpServices) -> None:
+        self._services = services
+
+    async def page(self, _: Request) -> Response:
+        """A page for people who type the address into a browser."""
+        return HTMLResponse(_PAGE)
+
+    async def live(self, _: Request) -> Response:
+        """The event loop runs."""
+        return _json({"status": "alive"})
+
+    async def ready(self, _: Request) -> Response:
+        """Whether a session would be opened now, and why not."""
+        status = self._services.recognizer.status()
+        return _json({"state": status.state, "reason": status.reason}, 200 if status.state == "ready" else 503)
+
+    async def metrics(self, _: Request) -> Response:
+        """For Prometheus."""
+        text, media_type = self._services.metrics()
+        return Response(text, media_type=media_type)
+
+    async def status(self, _: Request) -> Response:
+        """For ``edge-asr status``."""
+        return _json(self._services.status())
+
+    async def models(self, _: Request) -> Response:
+        """As OpenAI's."""
+        return _response(render_models(self._services.recognizer.status().ready))
+
+
+class Transcriptions:
+    """``POST /v1/audio/transcriptions``: one upload, one session, one response."""
+
+    def __init__(self, services: HttpServices) -> None:
+        self._recognizer = services.recognizer
+        self._limits = services.limits
+        self._spool_directory = services.spool_directory
+        self._uploads = 0
+
+    async def answer(self, request: Request) -> Response:
+        """Receive the upload, recognise it, respond."""
+        try:
+            self._check_room()
+            self._uploads += 1
+            try:
+                async with receive_upload(request, self._limits, self._spool_directory) as upload:
+                    return _response(await self._transcribe(request, upload))
+            finally:
+                self._uploads -= 1
+        except EdgeAsrError as error:
+            return _response(render_error(error))
+        except PeerGone:
+            return Response(status_code=499)  # nobody reads it
+
+    def _check_room(self) -> None:
+        """Refuse before a long upload what would be refused after it; bound what is spooled to disk."""
+        status = self._recognizer.status()
+        if status.state not in ("ready", "restarting"):
+            raise NotReady(status.reason)
+        if status.sessions >= status.max_sessions or self._uploads >= self._limits.max_sessions:
+            raise Overloaded(status.max_sessions)
+
+    async def _transcribe(self, request: Request, upload: Upload) -> Body:
+        wanted = parse_form(upload.fields)
+        session = await self._recognizer.open(wanted.options, protocol="openai")
+        try:
+            await session.send_recording(upload.path, self._limits.max_upload_s)
+            outcome = await _unless_gone(request, _collect(session, self._language(wanted)))
+        finally:
+            session.cancel()
+        if isinstance(outcome, Failed):
+            return render_error(_with_client_name(outcome, upload))
+        return render(wanted, outcome)
+
+    def _language(self, wanted: TranscriptionRequest) -> str:
+        ready = self._recognizer.status().ready
+        known = ready.languages if ready else ()
+        return wanted.options.language or (known[0] if len(known) == 1 else "")
+
+
+async def _collect(session: RecognizerSession, language: str) -> Transcription | Failed:
+    finals: list[Final] = []
+    async for event in session.events():
+        if isinstance(event, Final):
+            finals.append(event)
+        elif isinstance(event, SessionEnded):
+            return Transcription(tuple(finals), event.audio_s, language)
+        elif isinstance(event, Failed):
+            return event
+    raise NotReady("the daemon is stopping")
+
+
+async def _unless_gone(request: Request, work: Coroutine[None, None, Transcription | Failed]) -> Transcription | Failed:
+    """The result of the work, unless the client hangs up before."""
+    working = asyncio.create_task(work)
+    watching = asyncio.create_task(_until_disconnected(request))
+    try:
+        await asyncio.wait({working, watching}, return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            return working.result()
+        raise PeerGone("hung up while its upload was being recognised")
+    finally:
+        working.cancel()
+        watching.cancel()
+        await asyncio.gather(working, watching, return_exceptions=True)
+
+
+async def _until_disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _with_client_name(failed: Failed, upload: Upload) -> Failed:
+    """The client knows its file by its own name, not by the one it was spooled under."""
+    message = failed.message.replace(str(upload.path), upload.file_name or "the upload")
+    return msgspec.structs.replace(failed, message=message)
+
+
+def _response(body: Body) -> Response:
+    headers = {"Retry-After": str(RETRY_AFTER_S)} if body.status == 503 else None
+    return Response(body.content, body.status, headers, body.media_type)
+
+
+def _json(document: dict[str, Any], status: int = 200) -> Response:
+    return Response(msgspec.json.encode(document), status, media_type="application/json")
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    message = f"{request.method} {request.url.path}: {getattr(error, 'detail', error)}"
+    return Response(error_content(message, "invalid_request_error", None), status, media_type="application/json")

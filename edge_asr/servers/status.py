@@ -1,0 +1,54 @@
+"""What the daemon says about itself: ``GET /status``, read by people through ``edge-asr status`` and by programs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from edge_asr.workers.base import PoolStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """One address at which the daemon listens."""
+
+    name: str
+    """``http`` or ``wyoming``."""
+    address: str
+    """As a client would write it."""
+    access: str
+    """Who may use it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Figures of the machine and of the front process, read at the moment."""
+
+    front_rss_bytes: int
+    temperature_c: float | None
+    """Hottest sensor; ``None`` where there is none."""
+
+
+def status_document(
+    pool: PoolStatus, doors: tuple[Door, ...], machine: Machine, *, version: str, uptime_s: float
+) -> dict[str, Any]:
+    """The document."""
+    ready, stats = pool.ready, pool.stats
+    return {
+        "version": version,
+        "uptime_s": round(uptime_s, 1),
+        "state": pool.state,
+        "reason": pool.reason,
+        "model": msgspec.to_builtins(ready) if ready else None,
+        "sessions": pool.sessions,
+        "max_sessions": pool.max_sessions,
+        "restarts": pool.restarts,
+        "worker_pid": pool.worker_pid,
+        "rtf": round(stats.decode_s / stats.audio_s, 4) if stats and stats.audio_s else None,
+        "stats": msgspec.to_builtins(stats) if stats else None,
+        "memory_bytes": {"front": machine.front_rss_bytes, "worker": stats.rss_bytes if stats else 0},
+        "temperature_c": machine.temperature_c,
+        "doors": [{"door": door.name, "address": door.address, "access": door.access} for door in doors],
+    }

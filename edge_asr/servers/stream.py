@@ -1,0 +1,141 @@
+"""Byte-stream doors, TCP or unix: accept, let in who may, and run a dialogue per connection."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import socket
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from edge_asr.errors import EdgeAsrError, LimitExceeded, ProtocolViolation
+from edge_asr.protocols.base import Conversation, Message
+from edge_asr.servers.access import PeerAccess
+from edge_asr.servers.dialogue import Dialogue, PeerGone
+from edge_asr.settings import LimitSettings
+from edge_asr.workers.base import Recognizer
+
+logger = logging.getLogger(__name__)
+
+READ_BYTES = 64 << 10
+CLOSE_GRACE_S = 2.0
+"""How long a closing connection may take to read our last words."""
+SPARE_CONNECTIONS = 64
+"""Connections beyond the sessions that may be open: they describe, ping, or are told that all sessions are in use."""
+
+
+class StreamLink:
+    """A byte stream as a :class:`~edge_asr.servers.dialogue.Link`."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+        self.address = _address_of(writer.get_extra_info("peername"))
+
+    @property
+    def peer(self) -> str:
+        """Address of the other end; ``local`` for a unix socket."""
+        return self.address or "local"
+
+    async def receive(self) -> Message | None:
+        """Some bytes, or ``None`` after the peer's last."""
+        try:
+            return await self._reader.read(READ_BYTES) or None
+        except OSError as error:
+            raise PeerGone(str(error)) from error
+
+    async def send(self, message: Message) -> None:
+        """Write bytes."""
+        try:
+            self._writer.write(message.encode() if isinstance(message, str) else message)
+            await self._writer.drain()
+        except OSError as error:
+            raise PeerGone(str(error)) from error
+
+    async def close(self, reason: EdgeAsrError | None) -> None:
+        """Close; after a refusal only when the peer had time to read it."""
+        try:
+            async with asyncio.timeout(CLOSE_GRACE_S):
+                if reason is not None:
+                    await self._read_out()
+                self._writer.close()
+                await self._writer.wait_closed()
+        except (TimeoutError, OSError):
+            self._writer.transport.abort()
+
+    async def _read_out(self) -> None:
+        # Closing a socket that holds unread bytes resets the connection, and the peer would lose our last words.
+        self._writer.write_eof()
+        while await self._reader.read(READ_BYTES):
+            pass
+
+
+class StreamServer:
+    """One byte-stream door."""
+
+    def __init__(
+        self,
+        open_conversation: Callable[[], Conversation],
+        recognizer: Recognizer,
+        limits: LimitSettings,
+        access: PeerAccess,
+    ) -> None:
+        self._open_conversation = open_conversation
+        self._recognizer = recognizer
+        self._limits = limits
+        self._access = access
+        self._listeners: list[asyncio.Server] = []
+        self._connections: set[asyncio.Task[Any]] = set()
+
+    async def listen(self, sockets: Sequence[socket.socket]) -> None:
+        """Accept connections on bound sockets."""
+        for bound in sockets:
+            self._listeners.append(await asyncio.start_server(self._serve, sock=bound, limit=READ_BYTES))
+
+    def stop_accepting(self) -> None:
+        """Close the door; who is in may stay."""
+        for listener in self._listeners:
+            listener.close()
+
+    async def close(self) -> None:
+        """Close the door and all connections."""
+        self.stop_accepting()
+        connections = list(self._connections)
+        for connection in connections:
+            connection.cancel()
+        await asyncio.gather(*connections, return_exceptions=True)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        if task is None:
+            raise RuntimeError("a connection is served by a task")
+        self._connections.add(task)
+        try:
+            await self._converse(StreamLink(reader, writer))
+        finally:
+            self._connections.discard(task)
+
+    async def _converse(self, link: StreamLink) -> None:
+        conversation = self._open_conversation()
+        refusal = self._refusal(link.address)
+        if refusal is None:
+            await Dialogue(link, conversation, self._recognizer, self._limits).run()
+            return
+        logger.warning("%s %s: %s", conversation.protocol, link.peer, refusal)
+        with contextlib.suppress(PeerGone):
+            for message in conversation.refused(refusal):
+                await link.send(message)
+        await link.close(refusal)
+
+    def _refusal(self, address: str) -> EdgeAsrError | None:
+        if not self._access.permits(address):
+            return ProtocolViolation(f"clients at {address} may not use this door; add their network to server.allow")
+        most = self._limits.max_sessions + SPARE_CONNECTIONS
+        if len(self._connections) > most:
+            return LimitExceeded("limits.max_sessions", f"{len(self._connections)} connections", f"{most} connections")
+        return None
+
+
+def _address_of(peername: Any) -> str:  # noqa: ANN401  asyncio gives a tuple for TCP and a string for unix sockets
+    return str(peername[0]) if isinstance(peername, tuple) else ""
