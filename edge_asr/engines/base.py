@@ -53,8 +53,13 @@ class StreamOptions:
     """What one stream asks of the engine."""
 
     partials: bool = True
-    """Whether hypotheses before the end of a segment are wanted; without them a non-streaming model decodes once."""
+    """Whether hypotheses before the end of a segment are wanted; without them a non-streaming model decodes an open
+    stretch of speech only where it pauses."""
     language: str = ""
+    is_batch: bool = False
+    """Nobody waits for the text: a non-streaming model lets short pauses pass and decodes every stretch once."""
+    closing_silence_ms: int = 1200
+    """Silence that closes a segment; the text of the stretch before it is ready by then."""
 
 
 @dataclass(frozen=True, slots=True)
