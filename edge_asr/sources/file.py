@@ -36,7 +36,14 @@ _UNKNOWN_FRAMES = 1 << 60
 _RAW_SUFFIXES = frozenset((".raw", ".pcm", ".sln", ".sln16", ".s16", ".ul", ".ulaw", ".al", ".alaw"))
 """Names of files without a header, at whose format ffmpeg would guess."""
 
+_TOLERATED_S = 0.05
+"""By so much the length of an MP3 may be a guess."""
+
 _HEAD_BYTES = 1 << 16
+
+_OGG_PAGE = b"OggS"
+_OGG_LAST = 4
+"""Bit of the sixth byte of an Ogg page: no page of the stream follows."""
 
 _SIZES_DISAGREE = "(should be "
 """In libsndfile's log of a file whose header promises more bytes than there are."""
@@ -45,10 +52,13 @@ _SIZES_DISAGREE = "(should be "
 class SoundFileSource:
     """A file that libsndfile reads."""
 
-    def __init__(self, file: soundfile.SoundFile, name: str, channel: ChannelChoice = "mix") -> None:
+    def __init__(
+        self, file: soundfile.SoundFile, name: str, channel: ChannelChoice = "mix", *, is_cut_off: bool = False
+    ) -> None:
         self._file = file
         self._name = name
         self._channel = channel
+        self._is_cut_off = is_cut_off
         self._read_frames = 0
         self._levels = LevelCheck()
         self._warnings = rate_warnings(file.samplerate)
@@ -113,10 +123,11 @@ class SoundFileSource:
         return self._read_frames / self.sample_rate_hz
 
     def _look_at_the_end(self) -> None:
-        if self._promised_frames is not None and self._read_frames < self._promised_frames:
-            self._warnings.append(truncation(self._read_s, self._promised_frames / self.sample_rate_hz))
-        elif _SIZES_DISAGREE in self._file.extra_info:
-            self._warnings.append(f"it may be cut off at {self._read_s:.2f} s: its header speaks of more")
+        missing = (self._promised_frames or 0) - self._read_frames
+        if missing > _TOLERATED_S * self.sample_rate_hz:
+            self._warnings.append(truncation(self._read_s, self._read_s + missing / self.sample_rate_hz))
+        elif self._is_cut_off or _SIZES_DISAGREE in self._file.extra_info:
+            self._warnings.append(f"it is cut off: it ends after {self._read_s:.2f} s, in the middle")
 
 
 def open_file(path: Path, channel: ChannelChoice = "mix", *, name: str = "") -> AudioSource:
@@ -138,7 +149,7 @@ def open_file(path: Path, channel: ChannelChoice = "mix", *, name: str = "") -> 
     if header is not None:
         check_layout(name, header.sample_rate_hz, header.channels)
         if header.encoding is not None and not _is_honest(header, size_bytes):
-            return _open_lying_wav(path, name, channel)
+            return _open_lying_wav(path, name, channel, size_bytes)
     try:
         return _open_with_libsndfile(path, name, channel)
     except AudioUnreadable as error:
@@ -153,7 +164,7 @@ def open_raw_file(path: Path, layout: PcmLayout, channel: ChannelChoice = "mix")
         AudioUnreadable: It is empty or cannot be opened.
     """
     _, size_bytes = _read_head(path, str(path))
-    return PcmSource(path.open("rb"), str(path), layout, channel, promised_bytes=size_bytes)
+    return PcmSource(path.open("rb"), str(path), layout, channel, available_bytes=size_bytes)
 
 
 def _read_head(path: Path, name: str) -> tuple[bytes, int]:
@@ -186,11 +197,11 @@ def _is_honest(header: WavHeader, size_bytes: int) -> bool:
     return header.is_well_formed and promised is not None and header.data_start + promised <= size_bytes
 
 
-def _open_lying_wav(path: Path, name: str, channel: ChannelChoice) -> AudioSource:
+def _open_lying_wav(path: Path, name: str, channel: ChannelChoice, size_bytes: int) -> AudioSource:
     stream = path.open("rb")
     try:
         header, head = read_wav_header(stream, name)
-        return wav_source(stream, name, header, head, channel)
+        return wav_source(stream, name, header, head, channel, size_bytes=size_bytes)
     except BaseException:
         stream.close()
         raise
@@ -206,13 +217,26 @@ def _open_with_libsndfile(path: Path, name: str, channel: ChannelChoice) -> Audi
         if error.code in _NOT_ITS_BUSINESS:
             return _open_with_ffmpeg(path, name, channel)
         raise AudioUnreadable(name, f"it is damaged: {_reason(error)}") from error
-    source = SoundFileSource(file, name, channel)
+    # soundfile seeks after every read of a file that can seek: slow, noisy with MP3, and fatal in a damaged FLAC.
+    file.seekable = lambda: False
+    source = SoundFileSource(file, name, channel, is_cut_off=_lacks_last_page(path))
     try:
         _check(source, name)
     except AudioUnreadable:
         source.close()
         raise
     return source
+
+
+def _lacks_last_page(path: Path) -> bool:
+    """Whether this is an Ogg file without the page that is marked as its last one."""
+    with path.open("rb") as file:
+        if file.read(4) != _OGG_PAGE:
+            return False
+        file.seek(-min(_HEAD_BYTES, os.fstat(file.fileno()).st_size), os.SEEK_END)
+        tail = file.read()
+    page = tail.rfind(_OGG_PAGE)
+    return page >= 0 and len(tail) > page + 5 and not tail[page + 5] & _OGG_LAST
 
 
 def _check(source: AudioSource, name: str) -> None:
@@ -243,4 +267,4 @@ def _libsndfile() -> ModuleType:
 
 
 def _reason(error: Exception) -> str:
-    return str(getattr(error, "error_string", error)).strip().rstrip(".")
+    return str(getattr(error, "error_string", error)).removeprefix("Error : ").strip().rstrip(".")

@@ -24,6 +24,7 @@ class PcmSource:
         channel: Which of the channels.
         head: Bytes of samples that were read from ``stream`` already.
         promised_bytes: Bytes of samples the header promises; what follows them is not audio. ``None``: all there is.
+        available_bytes: Bytes of samples there are, where that is known (a file).
     """
 
     def __init__(
@@ -35,6 +36,7 @@ class PcmSource:
         *,
         head: bytes = b"",
         promised_bytes: int | None = None,
+        available_bytes: int | None = None,
     ) -> None:
         check_layout(name, layout.sample_rate_hz, layout.channels)
         self._stream = stream
@@ -43,6 +45,7 @@ class PcmSource:
         self._decoder = PcmDecoder(layout.encoding, layout.channels, channel)
         self._head = head
         self._promised_bytes = promised_bytes
+        self._available_bytes = available_bytes
         self._read_bytes = 0
         self._levels = LevelCheck()
         self._warnings = rate_warnings(layout.sample_rate_hz)
@@ -59,8 +62,9 @@ class PcmSource:
 
     @property
     def duration_s(self) -> float | None:
-        """Length by the header; ``None`` where it does not say."""
-        return None if self._promised_bytes is None else self._promised_bytes / self._layout.bytes_per_second
+        """Length by the file's size and the header; ``None`` where neither says."""
+        lengths = [length for length in (self._promised_bytes, self._available_bytes) if length is not None]
+        return min(lengths) / self._layout.bytes_per_second if lengths else None
 
     @property
     def warnings(self) -> Sequence[str]:
@@ -95,7 +99,8 @@ class PcmSource:
 
     def _look_at_the_end(self) -> None:
         if self._promised_bytes is not None and self._read_bytes < self._promised_bytes:
-            self._warnings.append(truncation(self._read_bytes / self._layout.bytes_per_second, self.duration_s or 0.0))
+            rate = self._layout.bytes_per_second
+            self._warnings.append(truncation(self._read_bytes / rate, self._promised_bytes / rate))
         elif self._decoder.pending_bytes:
             self._warnings.append(f"it ends inside a sample; the last {self._decoder.pending_bytes} bytes are left out")
 
@@ -139,7 +144,13 @@ def read_head(stream: BufferedIOBase, head: bytes = b"") -> bytes:
 
 
 def wav_source(
-    stream: BufferedIOBase, name: str, header: WavHeader, head: bytes, channel: ChannelChoice = "mix"
+    stream: BufferedIOBase,
+    name: str,
+    header: WavHeader,
+    head: bytes,
+    channel: ChannelChoice = "mix",
+    *,
+    size_bytes: int | None = None,
 ) -> PcmSource:
     """The samples behind a header.
 
@@ -149,8 +160,16 @@ def wav_source(
         header: As :func:`read_wav_header` gave it; its encoding must be known.
         head: Everything read so far.
         channel: Which of the channels.
+        size_bytes: Length of the whole file, where it is known.
     """
     if header.encoding is None:
         raise AudioUnsupported(name, "its samples are compressed in a way that cannot be read from a pipe")
-    layout = PcmLayout(header.encoding, header.sample_rate_hz, header.channels)
-    return PcmSource(stream, name, layout, channel, head=head[header.data_start :], promised_bytes=header.data_bytes)
+    return PcmSource(
+        stream,
+        name,
+        PcmLayout(header.encoding, header.sample_rate_hz, header.channels),
+        channel,
+        head=head[header.data_start :],
+        promised_bytes=header.data_bytes,
+        available_bytes=None if size_bytes is None else size_bytes - header.data_start,
+    )
