@@ -1,0 +1,228 @@
+"""What surrounds the construction of a native recogniser: session options, thread limits, and an eye on what it says.
+
+sherpa-onnx takes ONNX Runtime's session options through the provider string, ``name:file``, for all sessions of a
+model alike; ONNX Runtime takes thread counts of a single file from that file's metadata. Both are used here, through
+files that live only until the construction has ended.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from edge_asr.engines.providers import CPU, ProviderChoice, fall_back
+from edge_asr.errors import ModelDamaged, ModelError, ModelTooNew
+from edge_asr.families import ModelFamily
+from edge_asr.manifest import ModelManifest
+from edge_asr.settings import EngineSettings
+
+_log = logging.getLogger(__name__)
+
+Factory = Callable[..., Any]
+"""A ``from_…`` class method of sherpa-onnx."""
+
+SMALL_ROLES = ("decoder", "joiner")
+"""Files of a transducer whose work is too small to share between threads: it gets slower, not faster."""
+
+_STDERR = 2
+_PREFIX = re.compile(r"^\S+\.(?:cc|h):\w+:\d+\s+")
+"""How the engine begins a line: source file, function, line number."""
+_TOO_NEW = ("Unsupported model IR version", "is under development", "Unsupported model opset")
+
+
+def session_options(settings: EngineSettings) -> str:
+    """ONNX Runtime's options in sherpa-onnx's file format, one ``key=value`` a line."""
+    spinning = int(settings.allow_spinning)
+    lines = [
+        f"SessionConfig.session.intra_op.allow_spinning={spinning}",
+        f"SessionConfig.session.inter_op.allow_spinning={spinning}",
+    ]
+    if settings.memory_profile == "low":
+        lines += ["EnableCpuMemArena=0", "EnableMemPattern=0"]
+    return "\n".join(lines) + "\n"
+
+
+def construct(
+    factory: Factory,
+    arguments: Mapping[str, object],
+    *,
+    model: str,
+    settings: EngineSettings,
+    choice: ProviderChoice,
+) -> tuple[Any, ProviderChoice]:
+    """Call the factory with the chosen provider and the session options.
+
+    Args:
+        factory: Class method of sherpa-onnx.
+        arguments: Its arguments, but for ``provider`` and ``num_threads``; files as paths.
+        model: Name for error sentences.
+        settings: Threads, spinning, memory, and whether a fallback is allowed.
+        choice: The provider to try.
+
+    Returns:
+        The recogniser, and the provider it really runs on.
+
+    Raises:
+        ModelDamaged: The engine cannot read the files.
+        ModelTooNew: The files are newer than the engine's runtime.
+        ProviderUnavailable: The engine fell back to the CPU and that is not allowed.
+    """
+    with ExitStack() as stack:
+        options = stack.enter_context(_options_file(settings))
+        call = dict(arguments)
+        if settings.threads > 1:
+            call |= stack.enter_context(_on_one_thread(call))
+        call |= {"num_threads": settings.threads, "provider": f"{choice.provider}:{options}"}
+        said = stack.enter_context(_overheard(is_needed=choice.provider != CPU))
+        try:
+            recognizer = factory(**{key: _plain(value) for key, value in call.items()})
+        except (RuntimeError, ValueError, AssertionError) as error:
+            raise load_error(model, str(error)) from error
+    fallen = fallback_line(said())
+    return recognizer, fall_back(choice.provider, fallen, settings) if fallen else choice
+
+
+def model_files(directory: Path, manifest: ModelManifest, family: ModelFamily) -> dict[str, Path]:
+    """Every role of the family that the manifest fills, as an existing file.
+
+    Raises:
+        ModelDamaged: A role is not filled, or its file is not there.
+    """
+    missing = [role for role in family.roles if role not in manifest.files]
+    if missing:
+        raise ModelDamaged(manifest.name, f"the manifest names no file for {', '.join(missing)}")
+    files = {
+        role: directory / manifest.files[role].path
+        for role in (*family.roles, *family.optional_roles)
+        if role in manifest.files
+    }
+    for role, path in files.items():
+        if not path.is_file():
+            raise ModelDamaged(manifest.name, f"the {role} file {path} is missing")
+    return files
+
+
+def load_error(model: str, said: str) -> ModelError:
+    """The engine's words about a model it cannot load, as an error of ours."""
+    sentence = relevant_line(said) or "the engine cannot load it"
+    if any(mark in said for mark in _TOO_NEW):
+        return ModelTooNew(model, f"it needs a newer runtime than the installed one: {sentence}")
+    return ModelDamaged(model, f"the engine cannot load it: {sentence}")
+
+
+def relevant_line(said: str) -> str:
+    """The last line the engine wrote, without its source position; empty when it wrote none."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    return _PREFIX.sub("", lines[-1]) if lines else ""
+
+
+def fallback_line(said: str) -> str:
+    """The line that says that the CPU is used instead; empty when there is none."""
+    for line in said.splitlines():
+        if "fallback to" in line.lower():
+            return _PREFIX.sub("", line.strip())
+    return ""
+
+
+def with_notes(choice: ProviderChoice, *notes: str) -> ProviderChoice:
+    """The choice with further sentences for the operator; empty ones are left out."""
+    return replace(choice, notes=(*choice.notes, *(note for note in notes if note)))
+
+
+@contextmanager
+def _options_file(settings: EngineSettings) -> Iterator[Path]:
+    """The session options as a file in memory: it needs no writable disk, and vanishes with its descriptor."""
+    descriptor = os.memfd_create("edge-asr-session-options")
+    try:
+        os.write(descriptor, session_options(settings).encode())
+        yield Path(f"/proc/self/fd/{descriptor}")
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _on_one_thread(arguments: Mapping[str, object]) -> Iterator[dict[str, object]]:
+    """Copies of the small files whose metadata limit them to one thread, for as long as the context lasts."""
+    limited: dict[str, object] = {}
+    directory = Path(tempfile.mkdtemp(prefix="edge-asr-"))
+    before = os.environ.get("ORT_LOAD_CONFIG_FROM_MODEL")
+    try:
+        for role in SMALL_ROLES:
+            source = arguments.get(role)
+            if isinstance(source, Path) and can_be_limited(source):
+                limited[role] = directory / source.name
+                (directory / source.name).write_bytes(limited_to_one_thread(source.read_bytes()))
+        os.environ["ORT_LOAD_CONFIG_FROM_MODEL"] = "1"
+        yield limited
+    finally:
+        if before is None:
+            os.environ.pop("ORT_LOAD_CONFIG_FROM_MODEL", None)
+        else:
+            os.environ["ORT_LOAD_CONFIG_FROM_MODEL"] = before
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def can_be_limited(path: Path) -> bool:
+    """Whether a copy of the file elsewhere is still a whole model: ONNX (not ``.ort``), without external data."""
+    return path.suffix == ".onnx" and b"\x0a\x08location" not in path.read_bytes()
+
+
+def limited_to_one_thread(model: bytes) -> bytes:
+    """An ONNX file with the metadata entry ``ort_config`` added.
+
+    A protobuf message may be written in pieces: fields that follow at the end are merged into it, so nothing needs to
+    be parsed.
+    """
+    options = {"session_options": {"intra_op_num_threads": 1, "inter_op_num_threads": 1}}
+    entry = _field(1, b"ort_config") + _field(2, json.dumps(options).encode())
+    return model + _field(14, entry)  # ModelProto.metadata_props
+
+
+def _field(number: int, content: bytes) -> bytes:
+    """A length-delimited protobuf field."""
+    return _varint(number << 3 | 2) + _varint(len(content)) + content
+
+
+def _varint(value: int) -> bytes:
+    encoded = bytearray()
+    while value > 0x7F:
+        encoded.append(value & 0x7F | 0x80)
+        value >>= 7
+    encoded.append(value)
+    return bytes(encoded)
+
+
+@contextmanager
+def _overheard(*, is_needed: bool) -> Iterator[Callable[[], str]]:
+    """What is written to standard error in the context, natively too; it is passed on when the context ends.
+
+    On the CPU there is nothing to overhear, and a process that the engine ends keeps its last words where they belong.
+    """
+    if not is_needed:
+        yield lambda: ""
+        return
+    said = ""
+    original = os.dup(_STDERR)
+    heard = os.memfd_create("edge-asr-stderr")
+    os.dup2(heard, _STDERR)
+    try:
+        yield lambda: said
+    finally:
+        os.dup2(original, _STDERR)
+        said = os.pread(heard, os.fstat(heard).st_size, 0).decode(errors="replace")
+        os.write(original, said.encode())
+        os.close(heard)
+        os.close(original)
+
+
+def _plain(value: object) -> object:
+    return str(value) if isinstance(value, Path) else value
