@@ -1,0 +1,176 @@
+"""Non-streaming families through sherpa-onnx's ``OfflineRecognizer``: one stretch of speech in, its text out.
+
+Such models write fluent nonsense for noise and offsets, and some end in an error for a few milliseconds of audio; so
+what cannot hold speech never reaches them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sherpa_onnx
+
+from edge_asr.audio import Float32Array
+from edge_asr.engines.base import Hypothesis, Token, TokenConstraint
+from edge_asr.engines.native_load import construct, model_files
+from edge_asr.engines.providers import ProviderChoice
+from edge_asr.engines.samples import loudest_dbfs, usable, window_levels_dbfs
+from edge_asr.errors import ConfigurationError, EngineFailed
+from edge_asr.families import ModelFamily
+from edge_asr.manifest import ModelManifest
+from edge_asr.settings import EngineSettings
+
+SHORTEST_S = 0.1
+"""No word is shorter; Moonshine fails on 10 ms."""
+
+PADDED_TO_S = 0.5
+"""Shorter speech is given to the model with silence around it."""
+
+SILENCE_DBFS = -55.0
+"""Audio whose loudest window is quieter is silence: Moonshine makes sentences out of noise at -60 dBFS."""
+
+LEVEL_WINDOW_S = 0.032
+
+SPEECH_BELOW_PEAK_DB = 30.0
+"""Windows that much quieter than the loudest are not where the words are, when they are spread over the time."""
+
+MAX_SEGMENT_S: Mapping[str, float] = {
+    "moonshine": 30.0,
+    "whisper": 30.0,  # the encoder's window
+    "sense-voice": 30.0,
+    "paraformer": 30.0,
+    "nemo-ctc": 30.0,
+    "wenet-ctc": 30.0,
+}
+"""Longest stretch by family: what the models were trained on, and what bounds the memory of one decode."""
+
+
+def load_segment_decoder(
+    directory: Path, manifest: ModelManifest, family: ModelFamily, settings: EngineSettings, choice: ProviderChoice
+) -> tuple[SherpaSegmentDecoder, ProviderChoice]:
+    """Load a non-streaming model; the caller has inspected the files.
+
+    Returns:
+        The decoder, and the provider it really runs on.
+
+    Raises:
+        ConfigurationError: The family cannot be decoded as configured.
+        ModelError: The engine cannot load the files.
+        ProviderUnavailable: The provider did not run and no fallback is allowed.
+    """
+    files = model_files(directory, manifest, family)
+    if settings.decoding_method != "greedy_search":
+        raise ConfigurationError(
+            f"engine.decoding_method = {settings.decoding_method!r} does not work with models of the family "
+            f"{family.name}; set it to 'greedy_search'"
+        )
+    factory = getattr(sherpa_onnx.OfflineRecognizer, family.factory)
+    arguments = factory_arguments(family, files, manifest.languages)
+    recognizer, choice = construct(factory, arguments, model=manifest.name, settings=settings, choice=choice)
+    return SherpaSegmentDecoder(recognizer, manifest.sample_rate_hz, MAX_SEGMENT_S[family.name]), choice
+
+
+def factory_arguments(family: ModelFamily, files: Mapping[str, Path], languages: tuple[str, ...]) -> dict[str, object]:
+    """Arguments of the family's factory, but for provider and threads."""
+    arguments: dict[str, object] = {role: files[role] for role in family.roles}
+    arguments["decoding_method"] = "greedy_search"
+    only_language = languages[0] if len(languages) == 1 else ""
+    if family.name == "paraformer":
+        arguments["paraformer"] = arguments.pop("model")
+    elif family.name == "whisper":
+        arguments["language"] = only_language  # empty: the model finds out
+    elif family.name == "sense-voice":
+        arguments |= {"language": only_language, "use_itn": True}  # numbers as digits, and punctuation
+    return arguments
+
+
+class SherpaSegmentDecoder:
+    """A loaded non-streaming model."""
+
+    def __init__(self, recognizer: Any, sample_rate_hz: int, max_segment_s: float) -> None:  # noqa: ANN401  native
+        self._recognizer = recognizer
+        self._sample_rate_hz = sample_rate_hz
+        self._max_segment_s = max_segment_s
+
+    @property
+    def sample_rate_hz(self) -> int:
+        """The rate of the model's features."""
+        return self._sample_rate_hz
+
+    @property
+    def max_segment_s(self) -> float:
+        """Longest stretch, seconds."""
+        return self._max_segment_s
+
+    def decode(self, samples: Float32Array, constraint: TokenConstraint | None = None) -> Hypothesis:
+        """Recognise one stretch.
+
+        Raises:
+            ValueError: The stretch is longer than ``max_segment_s``, or a constraint was given.
+            EngineFailed: The native engine raised.
+        """
+        if constraint is not None:
+            raise ValueError("this decoder takes no constraint")
+        samples = usable(samples)
+        duration_s = len(samples) / self._sample_rate_hz
+        if duration_s > self._max_segment_s:
+            raise ValueError(f"{duration_s:.1f} s of speech; this model takes {self._max_segment_s:.0f} s at once")
+        window = round(LEVEL_WINDOW_S * self._sample_rate_hz)
+        if duration_s < SHORTEST_S or loudest_dbfs(samples, window) < SILENCE_DBFS:
+            return Hypothesis("", (), len(samples))
+        before = max(0, round(PADDED_TO_S * self._sample_rate_hz) - len(samples)) // 2
+        result = self._recognize(np.pad(samples, before) if before else samples)
+        tokens = timed_tokens(result, samples, self._sample_rate_hz, -before / self._sample_rate_hz)
+        return Hypothesis(result.text.strip(), tokens, len(samples))
+
+    def _recognize(self, samples: Float32Array) -> Any:  # noqa: ANN401  native
+        try:
+            stream = self._recognizer.create_stream()
+            stream.accept_waveform(self._sample_rate_hz, samples.tolist())
+            self._recognizer.decode_stream(stream)
+        except (RuntimeError, IndexError) as error:
+            raise EngineFailed(str(error)) from error
+        return stream.result
+
+
+def timed_tokens(
+    result: Any,  # noqa: ANN401  native
+    samples: Float32Array,
+    sample_rate_hz: int,
+    offset_s: float,
+) -> tuple[Token, ...]:
+    """The result's tokens with times relative to the first sample.
+
+    Families that give no times get them spread over the loud part of the audio, by the length of the tokens' text.
+    """
+    texts = list(result.tokens) or [f" {word}" for word in result.text.split()]
+    if len(result.timestamps) == len(texts):
+        starts = [max(0.0, offset_s + time_s) for time_s in result.timestamps]
+    else:
+        starts = spread(texts, *loud_part_s(samples, sample_rate_hz))
+    log_probs = result.ys_log_probs if len(result.ys_log_probs) == len(texts) else [None] * len(texts)
+    return tuple(
+        Token(text, start_s, None if log_prob is None else min(0.0, log_prob))
+        for text, start_s, log_prob in zip(texts, starts, log_probs, strict=True)
+    )
+
+
+def spread(texts: list[str], begin_s: float, end_s: float) -> list[float]:
+    """Start times of texts that follow one another from ``begin_s`` to ``end_s``, each as long as its characters."""
+    lengths = np.array([max(1, len(text.strip())) for text in texts], np.float64)
+    before = np.concatenate([[0.0], np.cumsum(lengths)[:-1]])
+    total = max(1.0, float(lengths.sum()))
+    return [float(begin_s + (end_s - begin_s) * share) for share in before / total]
+
+
+def loud_part_s(samples: Float32Array, sample_rate_hz: int) -> tuple[float, float]:
+    """From the first to the end of the last window that is not much quieter than the loudest, seconds."""
+    window = min(round(LEVEL_WINDOW_S * sample_rate_hz), max(1, len(samples)))
+    levels = window_levels_dbfs(samples, window)
+    if not len(levels):
+        return 0.0, len(samples) / sample_rate_hz
+    loud = np.flatnonzero(levels >= levels.max() - SPEECH_BELOW_PEAK_DB)
+    return float(loud[0] * window / sample_rate_hz), float((loud[-1] + 1) * window / sample_rate_hz)
