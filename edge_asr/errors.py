@@ -19,6 +19,7 @@
      │  ├ LibraryMissing
      │  ├ AddressInUse
      │  ├ StoreNotWritable
+     │  ├ StoreBusy
      │  ├ NotEnoughMemory
      │  └ FetchFailed
      ├ GateFailed                a gate said no, or the run was invalid
@@ -64,6 +65,7 @@ __all__ = [
     "ProtocolViolation",
     "ProviderUnavailable",
     "SessionError",
+    "StoreBusy",
     "StoreNotWritable",
     "UnknownProvider",
     "WorkerDied",
@@ -228,6 +230,17 @@ class StoreNotWritable(MachineError, PermissionError):
         super().__init__(
             f"no model store can be written (tried {', '.join(self.tried)}); set EDGE_ASR_HOME to a writable directory"
         )
+
+
+class StoreBusy(MachineError, BlockingIOError):
+    """Another command is changing the same model."""
+
+    code = "store_busy"
+    is_retryable = True
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(f"another command is installing or removing model {name!r}; wait for it and try again")
 
 
 class NotEnoughMemory(MachineError, MemoryError):

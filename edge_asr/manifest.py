@@ -156,15 +156,19 @@ def format_manifest(manifest: ModelManifest) -> str:
     """Write a manifest as TOML that :func:`parse_manifest` reads back to an equal value."""
     plain = msgspec.to_builtins(manifest)
     tables = {key: plain.pop(key) for key in ("source", "files")}
-    lines = [f"{key} = {_toml_value(value)}" for key, value in plain.items()]
+    lines = [f"{key} = {_toml_value(value)}" for key, value in plain.items() if value not in _OMITTED]
     lines += ["", "[source]", *_table_lines(tables["source"])]
     for role, file in tables["files"].items():
         lines += ["", f"[files.{role}]", *_table_lines(file)]
     return "\n".join(lines) + "\n"
 
 
+_OMITTED = ("", "as_is")
+"""Defaults that would only make a manifest longer."""
+
+
 def _table_lines(table: dict[str, object]) -> list[str]:
-    return [f"{key} = {_toml_value(value)}" for key, value in table.items() if value not in ("", 0)]
+    return [f"{key} = {_toml_value(value)}" for key, value in table.items() if value not in ("", 0, "main")]
 
 
 def _toml_value(value: object) -> str:
