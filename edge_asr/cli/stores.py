@@ -1,0 +1,51 @@
+"""The model store of this environment, for the commands that need one."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from edge_asr.errors import ModelError
+from edge_asr.store.locations import store_locations
+from edge_asr.store.store import DEFAULT_MODEL, InstalledModel, ModelStore
+
+DICTATION_MODEL = "moonshine-tiny-en"
+"""Preferred by ``transcribe`` where it is installed: it hears open speech."""
+
+VAD_MODEL = "silero-vad"
+
+
+def open_store() -> ModelStore:
+    """The store as the environment says."""
+    return ModelStore(store_locations(os.environ))
+
+
+def choose_model(store: ModelStore, name: str, *, prefers_dictation: bool = False) -> InstalledModel:
+    """The model a command works with.
+
+    Args:
+        store: Where models are.
+        name: What the user or the configuration says; may be empty.
+        prefers_dictation: Whether open dictation, where installed, comes before the active model.
+
+    Raises:
+        ModelError: The named or the activated model cannot be used.
+    """
+    if name:
+        return store.resolve(name)
+    dictation = store.installed_or_none(DICTATION_MODEL) if prefers_dictation else None
+    return dictation or store.active()
+
+
+def installed_vad(store: ModelStore) -> Path | None:
+    """The file of the voice activity model, where it is installed."""
+    model = store.installed_or_none(VAD_MODEL)
+    return model.directory / model.manifest.files["model"].path if model else None
+
+
+def active_name(store: ModelStore) -> str:
+    """Name of the active model, also when it is gone."""
+    try:
+        return store.active().manifest.name
+    except ModelError:
+        return DEFAULT_MODEL
