@@ -1,0 +1,85 @@
+"""``edge-asr config``: show what is in force and why, check a file, write one to begin with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from edge_asr.cli.configuration import merge, read_layer
+from edge_asr.cli.options import Invocation, common_options, json_option, pass_invocation
+from edge_asr.cli.settings_reference import current_document, current_values, default_document
+from edge_asr.errors import ConfigurationError
+
+
+@click.group()
+@common_options
+def config() -> None:
+    """Show, check or write the configuration.
+
+    \b
+    Example:
+      edge-asr config show --origin
+    """
+
+
+@config.command()
+@click.option(
+    "--origin", "with_origin", is_flag=True, help="Say for each value which file, variable or default set it."
+)
+@json_option
+@common_options
+@pass_invocation
+def show(invocation: Invocation, with_origin: bool, as_json: bool) -> None:
+    """Print every setting in force.
+
+    Tokens stand in files; only the names of those files are shown.
+
+    \b
+    Example:
+      EDGE_ASR_ENGINE_THREADS=2 edge-asr config show --origin
+    """
+    configuration = invocation.configuration()
+    if as_json:
+        click.echo(json.dumps(current_values(configuration, with_origin=with_origin), indent=2, ensure_ascii=False))
+    else:
+        click.echo(current_document(configuration, with_origin=with_origin), nl=False)
+
+
+@config.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@common_options
+def check(file: Path) -> None:
+    """Say whether a configuration file is right, and if not, everything that is wrong with it.
+
+    \b
+    Example:
+      edge-asr config check /etc/edge-asr/edge-asr.toml
+    """
+    layer = read_layer(file)
+    merge([layer])
+    click.echo(f"{file} is right: {len(layer.values)} settings")
+
+
+@config.command()
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write here; an existing file is kept."
+)
+@common_options
+def init(output: Path | None) -> None:
+    """Write a configuration file in which everything is explained and nothing is changed.
+
+    \b
+    Example:
+      edge-asr config init -o edge-asr.toml
+    """
+    if output is None:
+        click.echo(default_document(), nl=False)
+        return
+    try:
+        with output.open("x", encoding="utf-8") as file:
+            file.write(default_document())
+    except OSError as error:
+        raise ConfigurationError(f"cannot write {output}: {error.strerror}; name another file") from error
+    click.echo(f"{output} written", err=True)

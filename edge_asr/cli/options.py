@@ -1,0 +1,87 @@
+"""What several commands share: options, and the state of one invocation."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from edge_asr.cli.configuration import Configuration, load
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+@dataclass(slots=True)
+class Invocation:
+    """What was said before, or beside, the command's own options."""
+
+    config_file: Path | None = None
+    verbosity: int = 0
+    """How many ``-v`` there were."""
+
+    def configuration(self, options: Mapping[str, tuple[str, object]] | None = None) -> Configuration:
+        """The merged configuration.
+
+        Args:
+            options: Key path (``engine.provider``) to the option's name and its value, for options that were given;
+                those whose value is ``None`` were not.
+        """
+        given = {path: entry for path, entry in (options or {}).items() if entry[1] is not None}
+        return load(os.environ, self.config_file, given)
+
+
+pass_invocation = click.make_pass_decorator(Invocation, ensure=True)
+"""Gives a command its :class:`Invocation` as first argument."""
+
+
+def _count_verbose(context: click.Context, _parameter: click.Parameter, count: int) -> None:
+    invocation = context.ensure_object(Invocation)
+    invocation.verbosity += count
+    level = {0: logging.WARNING, 1: logging.INFO}.get(invocation.verbosity, logging.DEBUG)
+    logging.getLogger("edge_asr").setLevel(level)
+
+
+def _take_config(context: click.Context, _parameter: click.Parameter, path: Path | None) -> None:
+    if path is not None:
+        context.ensure_object(Invocation).config_file = path
+
+
+def common_options(command: Command) -> Command:
+    """``-v`` and ``--config``, which may stand before the command's name or behind it."""
+    verbose = click.option(
+        "-v",
+        "--verbose",
+        count=True,
+        expose_value=False,
+        callback=_count_verbose,
+        help="Say more on standard error; with a traceback when something fails. Twice for everything.",
+    )
+    config = click.option(
+        "--config",
+        type=click.Path(path_type=Path, dir_okay=False),
+        metavar="FILE",
+        expose_value=False,
+        callback=_take_config,
+        help="Read this configuration file instead of the system's and the user's.",
+    )
+    return verbose(config(command))
+
+
+def model_option(command: Command) -> Command:
+    """``-m MODEL``."""
+    return click.option("-m", "--model", metavar="MODEL", help="Store name, or directory of a model.")(command)
+
+
+def provider_option(command: Command) -> Command:
+    """``--provider P``."""
+    return click.option("--provider", metavar="PROVIDER", help="Execution provider, such as cpu.")(command)
+
+
+def json_option(command: Command) -> Command:
+    """``--json``."""
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")(command)
