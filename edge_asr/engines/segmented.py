@@ -9,7 +9,8 @@ audio from the beginning of speech, so that it has the context it was trained wi
   work only when the pause is about to close the segment, so that each stretch is decoded once;
 * when the stream is finished, unless nothing was said since.
 
-A stretch that becomes too long for the model is cut at its quietest place of the last seconds.
+A stretch that becomes too long is cut: at the first lull once it is nearly too long, else at its quietest place since
+then. There are no partials in that time, since what a partial has covered cannot be given to the next segment.
 
 Decisions are made at fixed positions, every :data:`BLOCK_WINDOWS` windows, so they do not depend on how the audio was
 cut into pieces.
@@ -46,13 +47,17 @@ PRE_ROLL_WINDOWS = 10
 TAIL_WINDOWS = 10
 """Audio after the last window of speech that the model gets too, where it is there."""
 
-CUT_SEARCH_S = 5.0
-"""How far back the quietest place for a cut is looked for."""
+LULL_WINDOWS = 4
+"""Silence that is good enough for a cut (0.13 s)."""
 
 LONGEST_PARTIAL_S = 15.0
 """Longest stretch where partials are wanted: each of them decodes all of it again."""
 
 LONGEST_BATCH_S = 28.0
+"""Longest stretch otherwise."""
+
+CUT_SEARCH = 0.2
+"""Last part of the longest stretch, in which a place to cut is looked for."""
 
 PARTIAL_SHARE = 0.4
 """Part of real time that partials of all streams together may take."""
@@ -69,8 +74,10 @@ class Pace:
     """Silence after which it is."""
     partial: int | None
     """New audio after which it is; ``None`` without partials."""
+    nearly_too_long: int
+    """Length from which it is cut at a lull."""
     longest: int
-    """Length at which it is cut."""
+    """Length at which it is cut anywhere."""
 
 
 def pace_of(settings: EngineSettings, options: StreamOptions, max_segment_s: float) -> Pace:
@@ -81,10 +88,12 @@ def pace_of(settings: EngineSettings, options: StreamOptions, max_segment_s: flo
     longest_s = LONGEST_PARTIAL_S if options.partials else LONGEST_BATCH_S
     block_s = BLOCK_WINDOWS * WINDOW_S
     pre_roll_s = PRE_ROLL_WINDOWS * WINDOW_S
+    longest = math.floor(min(longest_s, max_segment_s - block_s - pre_roll_s) / WINDOW_S)
     return Pace(
         pause=_windows(pause_s),
         partial=_windows(settings.partial_interval_ms / 1000) if options.partials else None,
-        longest=math.floor(min(longest_s, max_segment_s - block_s - pre_roll_s) / WINDOW_S),
+        nearly_too_long=round(longest * (1 - CUT_SEARCH)),
+        longest=longest,
     )
 
 
@@ -178,7 +187,7 @@ class SegmentedStream:
         self._track = StretchTracker()
         self._hypothesis = Hypothesis("", (), 0)
         self._given_to = 0  # audio before this was given to the model in an earlier segment
-        self._last_decode = 0  # position of the last decode
+        self._decoded_to = 0  # end of what the model was given last
         self._next_partial = 0  # no partial before this position
         self._is_settled = True  # nothing was said since the last decode at a pause
         self._earliest_s = 0.0  # no token is said to begin before
@@ -213,10 +222,10 @@ class SegmentedStream:
         done = self._hypothesis
         if done.tokens:
             self._earliest_s = done.tokens[-1].start_s
-        self._given_to = max(self._given_to, min(self._last_decode, done.decoded_samples))
+        self._given_to = max(self._given_to, min(self._decoded_to, done.decoded_samples))
         self._track.close_before(done.decoded_samples // WINDOW_SAMPLES)
         self._is_settled = self._track.speech_begin is None
-        self._next_partial = self._last_decode = done.decoded_samples
+        self._plan_partial(done.decoded_samples, 0.0)
         self._hypothesis = Hypothesis("", (), done.decoded_samples)
 
     def close(self) -> None:
@@ -230,7 +239,7 @@ class SegmentedStream:
         block = min(BLOCK_WINDOWS, (self._audio.end - self._position) // WINDOW_SAMPLES)
         has_more = self._audio.end - self._position >= BLOCK_WINDOWS * WINDOW_SAMPLES
         self._listen(self._audio.view(self._position, self._position + block * WINDOW_SAMPLES))
-        if self._track.speech_begin is not None and self._length >= self._pace.longest:
+        if self._is_too_long():
             self._cut()
         elif self._is_finished and not has_more:
             self._decode_rest()
@@ -270,43 +279,58 @@ class SegmentedStream:
         if not was_open and self._track.speech_begin is not None:
             onset = self._track.speech_begin * WINDOW_SAMPLES
             self._move_to(onset)
-            self._last_decode = self._next_partial = max(self._last_decode, onset)
+            self._plan_partial(onset, 0.0)
 
     def _forget(self) -> None:
         self._audio.forget_before(self._begin)
 
     # What is decoded.
 
+    def _is_too_long(self) -> bool:
+        if self._track.speech_begin is None or self._length < self._pace.nearly_too_long:
+            return False
+        return self._length >= self._pace.longest or self._track.silence >= LULL_WINDOWS
+
     def _is_partial_due(self) -> bool:
-        if self._pace.partial is None or self._track.silence >= BLOCK_WINDOWS:
+        if self._pace.partial is None or self._track.silence >= LULL_WINDOWS:
             return False  # a pause decodes soon
-        new = self._position - self._last_decode
-        return new >= self._pace.partial * WINDOW_SAMPLES and self._position >= self._next_partial
+        return self._position >= self._next_partial and self._length < self._pace.nearly_too_long
+
+    def _plan_partial(self, position: int, took_s: float) -> None:
+        """The next one an interval after ``position``, or later where decoding takes too large a share of the time."""
+        if self._pace.partial is not None:
+            share_s = took_s * self.engine.open_streams / PARTIAL_SHARE
+            wait = max(self._pace.partial * WINDOW_SAMPLES, round(share_s * self.engine.sample_rate_hz))
+            self._next_partial = position + wait
 
     def _decode_pause(self) -> None:
         if not self._is_settled:
             self._decode_to(min(self._position, (self._track.speech_end + TAIL_WINDOWS) * WINDOW_SAMPLES))
             self._is_settled = True
             if not self._hypothesis.text:  # a false alarm: the next stretch begins afresh
-                self._given_to = self._last_decode
+                self._given_to = self._decoded_to
                 self._track.close_before(self._track.position)
         self._move_to(self._position)
 
     def _decode_rest(self) -> None:
-        """The end of the audio: the last window may be incomplete, and is heard as the one before it was."""
-        if self._track.speech_begin is not None and not self._is_settled:
+        """The end of the audio; what does not fill a window belongs to the stretch that is open, if one is."""
+        if not self._is_settled:
             self._decode_to(min(self._audio.end, (self._track.speech_end + TAIL_WINDOWS) * WINDOW_SAMPLES))
             self._is_settled = True
         self._move_to(self._audio.end)
         self._is_drained = True
 
     def _cut(self) -> None:
-        """The stretch is as long as it may be: decode up to its quietest place of late, and keep the rest."""
-        search = min(math.floor(CUT_SEARCH_S / WINDOW_S), self._length // 2)
-        latest = self._track.position - 1
-        earliest = max(latest - search, self._hypothesis.decoded_samples // WINDOW_SAMPLES + 1, 0)
-        cut = self._track.best_cut(min(earliest, latest), latest)
-        self._decode_to(cut * WINDOW_SAMPLES)
+        """Complete the stretch: decode up to its quietest place of late, and keep the rest for the next segment."""
+        if self._is_settled:
+            self._move_to(self._position)
+        else:
+            is_lull = self._track.silence >= LULL_WINDOWS
+            undecoded = self._hypothesis.decoded_samples // WINDOW_SAMPLES + 1
+            nearly = self._begin // WINDOW_SAMPLES + self._pace.nearly_too_long
+            earliest = max(undecoded, self._track.speech_end if is_lull else nearly)
+            latest = self._track.position - 1
+            self._decode_to(self._track.best_cut(min(earliest, latest), latest) * WINDOW_SAMPLES)
         self._hypothesis = replace(self._hypothesis, is_complete=True)
 
     def _decode_to(self, end: int) -> None:
@@ -319,10 +343,9 @@ class SegmentedStream:
         for token in found.tokens:
             earliest_s = max(earliest_s, offset_s + token.start_s)
             tokens.append(Token(token.text, earliest_s, token.log_prob))
-        self._last_decode = end
+        self._decoded_to = end
         self._hypothesis = Hypothesis(found.text, tuple(tokens), max(self._hypothesis.decoded_samples, end))
-        gap_s = took_s * self.engine.open_streams / PARTIAL_SHARE
-        self._next_partial = self._position + round(gap_s * self.engine.sample_rate_hz)
+        self._plan_partial(self._position, took_s)
 
     def _move_to(self, position: int) -> None:
         """Up to here it is known that nothing else was said."""

@@ -90,7 +90,11 @@ class SileroVoiceActivity:
     def __init__(self, model: Any, trust_windows: int = 0) -> None:  # noqa: ANN401  native
         self._model = model
         self._trust_windows = trust_windows
-        self.reset()
+        self._context: Float32Array = np.zeros(self.CONTEXT_SAMPLES, np.float32)
+        self._streak = 0  # windows heard as speech, since speech was last trusted
+        self._trusted = 0  # windows that still need not be asked about
+        self._speech_dbfs = 0.0
+        self._silent_windows = 0
 
     def hears_speech(self, window: Float32Array, level_dbfs: float) -> bool:
         """Whether the network hears speech, or need not be asked."""
@@ -109,11 +113,9 @@ class SileroVoiceActivity:
     def reset(self) -> None:
         """Forget what was heard."""
         self._model.reset()
-        self._context: Float32Array = np.zeros(self.CONTEXT_SAMPLES, np.float32)
-        self._streak = 0
-        self._trusted = 0
+        self._context = np.zeros(self.CONTEXT_SAMPLES, np.float32)
+        self._streak = self._trusted = self._silent_windows = 0
         self._speech_dbfs = 0.0
-        self._silent_windows = 0
 
     def _pass_silence(self) -> None:
         self._streak = self._trusted = 0

@@ -1,0 +1,140 @@
+"""From a model's directory to an engine that has decoded something: the one place that knows every engine.
+
+Native packages are imported here only when a model needs them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from edge_asr.engines.base import Engine, EngineDescription, SegmentDecoder, StreamOptions
+from edge_asr.engines.providers import ProviderChoice, choose_provider
+from edge_asr.errors import EngineFailed, ModelDamaged, ModelUnsupported
+from edge_asr.families import FAMILIES, ModelFamily
+from edge_asr.manifest import ModelManifest
+from edge_asr.settings import EngineSettings
+
+WARM_UP_S = 1.0
+WARM_UP_RMS = 0.1
+
+TRUST_WINDOWS = 24
+"""In batch work, speech once heard is taken to go on for so many windows (0.8 s) while it stays as loud."""
+
+WITHOUT_SILERO = "speech is told from noise by its energy only; `edge-asr models pull silero-vad` hears better"
+
+
+def load_engine(
+    directory: Path, manifest: ModelManifest, settings: EngineSettings, vad_model: Path | None = None
+) -> Engine:
+    """Load a model and let it decode once.
+
+    Loading a damaged model can end the process: the caller has inspected it (``store.inspect``), or loads it in a child
+    process (:mod:`edge_asr.engines.trial`).
+
+    Args:
+        directory: Where the files are.
+        manifest: What they are.
+        settings: How they are loaded and decoded.
+        vad_model: The silero voice activity model, for families that do not stream; without it speech is told from
+            silence by its energy.
+
+    Raises:
+        ConfigurationError: The provider or the decoding method does not exist, or not for this family.
+        ModelError: The model cannot be loaded, or loads and cannot decode.
+        ProviderUnavailable: The provider does not run here and ``settings.fallback`` does not allow the CPU.
+    """
+    family = FAMILIES.get(manifest.family)
+    if family is None or family.kind == "vad":
+        raise ModelUnsupported(manifest.name, f"models of the family {manifest.family!r} recognise no speech")
+    if family.kind == "streaming":
+        return _load_streaming(directory, manifest, family, settings)
+    return _load_segmented(directory, manifest, settings, vad_model)
+
+
+def load_segment_decoder(
+    directory: Path, manifest: ModelManifest, settings: EngineSettings
+) -> tuple[SegmentDecoder, ProviderChoice]:
+    """Load a non-streaming model by itself, for a second pass over finished segments; raises as :func:`load_engine`."""
+    family = FAMILIES.get(manifest.family)
+    if family is None or family.kind != "segment":
+        raise ModelUnsupported(manifest.name, f"models of the family {manifest.family!r} do not decode whole segments")
+    from edge_asr.engines.sherpa_segment import load_segment_decoder as load
+
+    decoder, choice = load(directory, manifest, family, settings, choose_provider(settings, family.kind))
+    try:
+        decoder.decode(_noise(decoder.sample_rate_hz))
+    except EngineFailed as error:
+        raise ModelDamaged(manifest.name, f"it loads but cannot decode: {error.reason}") from error
+    return decoder, choice
+
+
+def _load_streaming(directory: Path, manifest: ModelManifest, family: ModelFamily, settings: EngineSettings) -> Engine:
+    from edge_asr.engines.sherpa_online import load_online
+
+    engine = load_online(directory, manifest, family, settings, choose_provider(settings, family.kind))
+    try:
+        _warm_up(engine)
+    except EngineFailed as error:
+        raise ModelDamaged(manifest.name, f"it loads but cannot decode: {error.reason}") from error
+    return engine
+
+
+def _load_segmented(
+    directory: Path, manifest: ModelManifest, settings: EngineSettings, vad_model: Path | None
+) -> Engine:
+    from edge_asr.engines.segmented import SegmentedEngine
+    from edge_asr.engines.vad import (
+        VAD_RATE_HZ,
+        EnergyVoiceActivity,
+        SileroVoiceActivity,
+        VoiceActivity,
+        load_silero,
+    )
+
+    if manifest.sample_rate_hz != VAD_RATE_HZ:
+        raise ModelUnsupported(manifest.name, f"non-streaming models of {manifest.sample_rate_hz} Hz are not supported")
+    decoder, choice = load_segment_decoder(directory, manifest, settings)
+
+    def open_activity(is_batch: bool) -> VoiceActivity:
+        if vad_model is None:
+            return EnergyVoiceActivity()
+        return SileroVoiceActivity(load_silero(vad_model, settings.vad_threshold), TRUST_WINDOWS if is_batch else 0)
+
+    notes = choice.notes
+    if vad_model is None:
+        notes += (
+            "silero-vad is not installed: speech is told from noise by its energy; `edge-asr models pull silero-vad`",
+        )
+    description = EngineDescription(
+        model=manifest.name,
+        family=manifest.family,
+        provider=choice.provider,
+        threads=settings.threads,
+        sample_rate_hz=manifest.sample_rate_hz,
+        chunk_ms=0.0,
+        tail_padding_ms=0.0,
+        is_streaming=False,
+        is_append_only=False,
+        notes=notes,
+    )
+    engine = SegmentedEngine(decoder, description, settings, open_activity)
+    engine.open_stream(StreamOptions()).close()  # the first stream finds its detector loaded
+    return engine
+
+
+def _warm_up(engine: Engine) -> None:
+    """Noise, so that decoder and token table take part too."""
+    stream = engine.open_stream(StreamOptions())
+    stream.accept(_noise(engine.sample_rate_hz))
+    stream.finish()
+    while stream.is_ready():
+        engine.decode([stream])
+    stream.hypothesis()
+    stream.close()
+
+
+def _noise(sample_rate_hz: int) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+    generator = np.random.default_rng(0)
+    return (WARM_UP_RMS * generator.standard_normal(round(WARM_UP_S * sample_rate_hz))).astype(np.float32)
