@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import logging
 import os
+import select
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
@@ -45,8 +46,21 @@ COMMANDS: Mapping[str, CommandEntry] = MappingProxyType(
 """Every command, in the order of ``--help``."""
 
 
+class _ReaderGone(Exception):
+    """Whoever read our standard output has closed it, as in ``edge-asr … | head``."""
+
+
 class LazyGroup(click.Group):
     """A group whose commands are imported when they are needed."""
+
+    def invoke(self, context: click.Context) -> object:
+        """Run the command; click would turn a closed pipe of any kind into exit code 1 without a word."""
+        try:
+            return super().invoke(context)
+        except BrokenPipeError as error:
+            if _is_reader_gone():
+                raise _ReaderGone from error
+            raise ConnectionAbortedError(str(error)) from error
 
     def list_commands(self, _context: click.Context) -> list[str]:
         """Names in the table's order."""
@@ -92,8 +106,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     try:
         status = _run(list(sys.argv[1:] if arguments is None else arguments), invocation)
         sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader of our output has seen enough, as in `edge-asr … | head`; Python must not complain while leaving.
+    except (_ReaderGone, BrokenPipeError):
+        # The reader has seen enough, which is no failure; Python must not complain about it while leaving.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = exit_codes.DONE
     sys.exit(status)
@@ -102,7 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 def _run(arguments: list[str], invocation: Invocation) -> int:
     try:
         status = cli.main(arguments, prog_name="edge-asr", standalone_mode=False, obj=invocation)
-    except BrokenPipeError:
+    except _ReaderGone:
         raise
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
@@ -149,6 +163,16 @@ def _usage_sentence(error: click.ClickException) -> str:
 def _complain(sentence: str) -> None:
     for line in sentence.splitlines():
         click.echo(f"edge-asr: error: {line}", err=True)
+
+
+def _is_reader_gone() -> bool:
+    try:
+        descriptor = sys.stdout.fileno()
+    except ValueError:  # standard output was replaced by something that is no file
+        return False
+    poll = select.poll()
+    poll.register(descriptor, select.POLLOUT)
+    return any(events & (select.POLLERR | select.POLLHUP) for _, events in poll.poll(0))
 
 
 def _log_to_stderr() -> None:

@@ -1,0 +1,44 @@
+"""Running the command line as a process would, without one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from edge_asr.cli import configuration
+from edge_asr.cli.main import main
+
+
+class Ran(NamedTuple):
+    status: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Ran]
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A machine without any configuration; the user's home."""
+    monkeypatch.setattr(configuration, "SYSTEM_FILE", tmp_path / "etc" / "edge-asr.toml")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def run(alone: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run ``edge-asr`` with these words; what it printed and its exit code."""
+
+    def run_main(*arguments: str | Path) -> Ran:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as left:
+            main([str(argument) for argument in arguments])
+        printed = capsys.readouterr()
+        return Ran(int(left.value.code or 0), printed.out, printed.err)
+
+    return run_main
