@@ -83,7 +83,7 @@ class Instruments:
         )
         self._memory = Gauge(
             "edge_asr_resident_memory_bytes",
-            "Resident memory, bytes, by process: front, or the number of a worker.",
+            "Resident memory, bytes, by process: front, worker-0, …",
             ["process"],
             registry=registry,
         )

@@ -150,7 +150,7 @@ class Runner:
 
     def _read_recordings(self) -> None:
         for session_id, reader in list(self._recordings.items()):
-            while self._loop.demand_s(session_id) > 1.0 and (chunk := reader.take()) is not None:
+            while self._loop.demand_s(session_id) > 0 and (chunk := reader.take()) is not None:
                 self._loop.feed(session_id, chunk)
             if reader.is_finished:
                 del self._recordings[session_id]

@@ -27,6 +27,8 @@ class Configure(msgspec.Struct, frozen=True, tag="configure"):
     model_directory: str
     settings: dict[str, Any]
     """Groups ``engine``, ``endpoint``, ``scheduler``, ``worker``, ``limits`` as plain values."""
+    vad_model: str = ""
+    """File of the voice activity detector, which non-streaming models need; empty when there is none."""
 
 
 class OpenSession(msgspec.Struct, frozen=True, tag="open_session"):

@@ -1,0 +1,39 @@
+"""Settings on their way to a worker: packed into ``Configure`` by the front, unpacked by the worker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from edge_asr.settings import EndpointSettings, EngineSettings, SchedulerSettings, Settings
+from edge_asr.workers.messages import Configure
+
+_GROUPS = ("engine", "endpoint", "scheduler", "worker", "limits")
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerConfiguration:
+    """The groups a worker uses."""
+
+    engine: EngineSettings
+    endpoint: EndpointSettings
+    scheduler: SchedulerSettings
+
+
+def pack(directory: Path, settings: Settings, vad_model: Path | None) -> Configure:
+    """The first message to a worker.
+
+    Args:
+        directory: The model's files and its manifest.
+        settings: Where the groups are taken from.
+        vad_model: File of the voice activity detector, where one is installed.
+    """
+    groups = {name: msgspec.to_builtins(getattr(settings, name)) for name in _GROUPS}
+    return Configure(str(directory), groups, str(vad_model) if vad_model is not None else "")
+
+
+def unpack(configure: Configure) -> WorkerConfiguration:
+    """The groups of a ``Configure``; unknown or wrong values are a ``msgspec.ValidationError``."""
+    return msgspec.convert(configure.settings, WorkerConfiguration)

@@ -1,0 +1,19 @@
+"""What a loader hands to the worker: the engine, and what the manifest says about its text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from edge_asr.engines.base import Engine
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedModel:
+    """An engine that has decoded something."""
+
+    engine: Engine
+    languages: tuple[str, ...]
+    """BCP 47 tags."""
+    text_case: Literal["as_is", "lower"] = "as_is"
+    """``lower`` for models that only write capitals."""

@@ -1,0 +1,56 @@
+"""From a ``Configure`` to an engine that has decoded something: look before you load, since loading can end a process.
+
+Runs in the worker, after it has pinned itself.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from edge_asr.engines.registry import load_engine
+from edge_asr.errors import NotEnoughMemory
+from edge_asr.manifest import MANIFEST_FILE, ModelManifest, read_manifest
+from edge_asr.resources.memory import available_bytes
+from edge_asr.store.inspect import inspect_model
+from edge_asr.workers.configuration import unpack
+from edge_asr.workers.loaded_model import LoadedModel
+from edge_asr.workers.messages import Configure
+
+BASE_BYTES = 48 << 20
+"""The libraries and the decoding state: a worker with the 5 MB model grew by 53 MiB (x86-64, 2026-11-30)."""
+
+BYTES_PER_FILE_BYTE = 2.0
+"""The weights, once as read and once as laid out for the processor; 44 MB of Moonshine took 130 MiB at least."""
+
+
+def load_model(configure: Configure) -> LoadedModel:
+    """Inspect the model, see that it fits, load it and let it decode once.
+
+    Raises:
+        ModelError: The model is missing, damaged or not for this engine.
+        MachineError: The provider does not run here, or memory is short.
+    """
+    directory = Path(configure.model_directory)
+    manifest = read_manifest(directory / MANIFEST_FILE)
+    inspect_model(directory, manifest)
+    require_memory(directory, manifest, available_bytes())
+    vad_model = Path(configure.vad_model) if configure.vad_model else None
+    engine = load_engine(directory, manifest, unpack(configure).engine, vad_model)
+    return LoadedModel(engine, manifest.languages, manifest.text_case)
+
+
+def require_memory(directory: Path, manifest: ModelManifest, free_bytes: int) -> None:
+    """Refuse a model that does not fit, before the kernel's out-of-memory killer does.
+
+    Args:
+        directory: Where the files are.
+        manifest: Which files they are.
+        free_bytes: Memory that can be used without swapping.
+
+    Raises:
+        NotEnoughMemory: With both figures.
+    """
+    file_bytes = sum((directory / file.path).stat().st_size for file in manifest.files.values())
+    needed = BASE_BYTES + round(BYTES_PER_FILE_BYTE * file_bytes)
+    if needed > free_bytes:
+        raise NotEnoughMemory(needed >> 20, free_bytes >> 20, f"model {manifest.name!r}")

@@ -1,0 +1,151 @@
+"""A loaded worker at work: messages of the front become commands of the decode thread, its events become messages.
+
+The main thread reads the socket and never decodes; the decode thread decodes and writes. Neither waits for the other.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import assert_never
+
+from edge_asr.clock import MonotonicClock
+from edge_asr.events import Failed, SessionEnded, TranscriptEvent
+from edge_asr.resources.memory import read_process_memory
+from edge_asr.sessions.runner import DecodeLoop, Runner
+from edge_asr.workers.configuration import unpack
+from edge_asr.workers.link import Link
+from edge_asr.workers.loaded_model import LoadedModel
+from edge_asr.workers.messages import (
+    CancelSession,
+    Configure,
+    Consumed,
+    FinishSession,
+    FlushSession,
+    OpenSession,
+    Ready,
+    SessionAudio,
+    SessionRecording,
+    Shutdown,
+    Stats,
+    ToWorker,
+)
+from edge_asr.workers.recordings import open_recording
+
+STATS_EVERY_S = 1.0
+
+
+def serve(link: Link, configure: Configure, model: LoadedModel, ready: Ready) -> None:
+    """Serve sessions until the front says ``Shutdown``.
+
+    Raises:
+        FrontGone: The front went without a word.
+    """
+    settings = unpack(configure)
+    loop = DecodeLoop(model.engine, settings.endpoint, settings.scheduler, MonotonicClock(), text_case=model.text_case)
+    service = Service(link, loop)
+    service.start()
+    link.send(ready)
+    service.run()
+    model.engine.close()
+
+
+class Service:
+    """The reading side of a worker, and the figures it reports while there is work."""
+
+    def __init__(self, link: Link, loop: DecodeLoop) -> None:
+        self._link = link
+        self._sessions: set[str] = set()
+        self._has_news = True
+        """A report is due although no session is open: the first, and the one after the last session."""
+        self._next_report_s = 0.0
+        self._runner = Runner(loop, self._deliver, self._give_credit, open_recording, _end_process)
+
+    def start(self) -> None:
+        """Start the decode thread."""
+        self._runner.start()
+
+    def run(self) -> None:
+        """Read and dispatch until ``Shutdown``; what was asked before it is still carried out."""
+        while True:
+            for message in self._link.receive(self._time_to_report_s()):
+                if isinstance(message, Shutdown):
+                    self._runner.stop()
+                    return
+                self._dispatch(message)
+            self._report_when_due()
+
+    def _dispatch(self, message: ToWorker) -> None:
+        runner = self._runner
+        match message:
+            case SessionAudio():
+                runner.audio(message.session_id, message.data)
+            case OpenSession():
+                self._sessions.add(message.session_id)
+                runner.open(message.session_id, message.options)
+            case SessionRecording():
+                runner.recording(message.session_id, message.path, message.max_duration_s)
+            case FlushSession():
+                runner.flush(message.session_id)
+            case FinishSession():
+                runner.finish(message.session_id)
+            case CancelSession():
+                self._sessions.discard(message.session_id)
+                runner.cancel(message.session_id)
+            case Configure() | Shutdown():
+                raise ValueError(f"{type(message).__name__} is not for a worker that serves")
+            case _:
+                assert_never(message)
+
+    # On the decode thread.
+
+    def _deliver(self, event: TranscriptEvent) -> None:
+        if isinstance(event, (SessionEnded, Failed)):
+            self._sessions.discard(event.session_id)
+        self._link.send(event)
+
+    def _give_credit(self, session_id: str, total_bytes: int) -> None:
+        self._link.send(Consumed(session_id, total_bytes))
+
+    def _report(self, loop: DecodeLoop) -> None:
+        figures = loop.figures()
+        self._link.send(
+            Stats(
+                audio_s=figures.audio_s,
+                decode_s=figures.decode_s,
+                cpu_s=time.process_time(),
+                batches=figures.batches,
+                batched_streams=figures.batched_streams,
+                sessions=len(loop),
+                backlog_s=loop.backlog_s,
+                rss_bytes=read_process_memory(os.getpid()).resident_bytes,
+                segments=figures.segments,
+                dropped_samples=figures.dropped_samples,
+                replaced_samples=figures.replaced_samples,
+            )
+        )
+
+    # The clock of the reports.
+
+    def _time_to_report_s(self) -> float | None:
+        """``None`` without sessions: an idle worker must not wake up."""
+        if not self._sessions and not self._has_news:
+            return None
+        return max(0.0, self._next_report_s - time.monotonic())
+
+    def _report_when_due(self) -> None:
+        if not self._sessions and not self._has_news:
+            return
+        now_s = time.monotonic()
+        if now_s >= self._next_report_s:
+            self._next_report_s = now_s + STATS_EVERY_S
+            self._has_news = bool(self._sessions)
+            # The decode thread answers, so that a hung engine is silent.
+            self._runner.ask(self._report)
+
+
+def _end_process(_fault: BaseException) -> None:
+    """The decode thread is gone, and its reason is in the log: a worker without it must be replaced."""
+    sys.stderr.flush()
+    os._exit(1)

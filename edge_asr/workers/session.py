@@ -1,0 +1,161 @@
+"""One client's conversation as the front holds it: credits, events, and exactly one end. Asyncio, no numpy."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from edge_asr.clock import Clock
+from edge_asr.errors import EdgeAsrError
+from edge_asr.events import Failed, Final, SessionEnded, TranscriptEvent
+from edge_asr.metrics.instruments import Instruments
+from edge_asr.requests import SessionOptions
+from edge_asr.workers.event_queue import EventQueue
+from edge_asr.workers.messages import (
+    CancelSession,
+    FinishSession,
+    FlushSession,
+    OpenSession,
+    SessionAudio,
+    SessionRecording,
+)
+from edge_asr.workers.supervisor import Supervisor
+
+PIECE_BYTES = 64 << 10
+"""Audio is passed on in pieces of at most this, so that one session's big message does not hold up the others."""
+
+LIVE_PATIENCE = 2.0
+"""A worker keeps a live session's backlog bounded by dropping, and says so in credits. Without credit for so many
+backlogs it does not even do that, and the front stops piling up audio."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionContext:
+    """What all sessions of a pool share."""
+
+    backlog_s: float
+    """Seconds of audio that the worker may hold undecoded."""
+    instruments: Instruments
+    clock: Clock
+    on_end: Callable[[PoolSession], None]
+    """Called once per session, when its slot is free."""
+
+
+class PoolSession:
+    """Implements :class:`~edge_asr.workers.base.RecognizerSession` over one worker."""
+
+    def __init__(
+        self, session_id: str, options: SessionOptions, protocol: str, worker: Supervisor, context: SessionContext
+    ) -> None:
+        self.session_id = session_id
+        self.protocol = protocol
+        self.worker = worker
+        patience = LIVE_PATIENCE if options.is_live else 1.0
+        self._limit_bytes = round(context.backlog_s * patience * options.bytes_per_second)
+        self._context = context
+        self._events = EventQueue()
+        self._sent_bytes = 0
+        self._consumed_bytes = 0
+        self._may_go_on = asyncio.Event()
+        self._has_ended = False
+        self._asked_ns: int | None = None
+        worker.send(OpenSession(session_id, options))
+
+    # What the client wants.
+
+    async def send(self, data: bytes) -> None:
+        """Pass audio on; waits while too much is unacknowledged. After the end of the session it is ignored."""
+        for piece in _pieces(data):
+            await self._wait_for_credit()
+            if self._has_ended:
+                return
+            self._sent_bytes += len(piece)
+            self.worker.send(SessionAudio(self.session_id, piece))
+            await self.worker.drained()
+
+    async def send_recording(self, path: Path, max_duration_s: float) -> None:
+        """Let the worker read the whole audio from a file, then finish."""
+        if not self._has_ended:
+            self.worker.send(SessionRecording(self.session_id, str(path), max_duration_s))
+
+    async def flush(self) -> None:
+        """Close the open segment now."""
+        if not self._has_ended:
+            self._asked_ns = self._context.clock.now_ns()
+            self.worker.send(FlushSession(self.session_id))
+
+    async def finish(self) -> None:
+        """No more audio."""
+        self.end_audio()
+
+    def end_audio(self) -> None:
+        """As :meth:`finish`, which never waits either."""
+        if not self._has_ended:
+            self._asked_ns = self._context.clock.now_ns()
+            self.worker.send(FinishSession(self.session_id))
+
+    async def events(self) -> AsyncIterator[TranscriptEvent]:
+        """Every event in order; ends after ``SessionEnded`` or ``Failed``, and without either after :meth:`cancel`."""
+        while (event := await self._events.get()) is not None:
+            yield event
+
+    def cancel(self) -> None:
+        """The client is gone; frees the slot at once."""
+        if not self._has_ended:
+            self.worker.send(CancelSession(self.session_id))
+            self._events.clear()
+            self._end("cancelled")
+
+    # What the worker says.
+
+    def take(self, event: TranscriptEvent) -> None:
+        """An event of the session; ignored after its end."""
+        if self._has_ended:
+            return
+        self._measure(event)
+        self._events.put(event)
+        if isinstance(event, SessionEnded):
+            self._end("ended")
+        elif isinstance(event, Failed):
+            self._end(event.code)
+
+    def fail(self, error: EdgeAsrError) -> None:
+        """End the session with this error; the worker forgets it, if there still is one."""
+        self.worker.send(CancelSession(self.session_id))
+        self.take(Failed(self.session_id, error.code, str(error), error.is_retryable))
+
+    def credit(self, total_bytes: int) -> None:
+        """So many bytes, in all, no longer wait in the worker."""
+        self._consumed_bytes = max(self._consumed_bytes, total_bytes)
+        self._may_go_on.set()
+
+    # Inside.
+
+    async def _wait_for_credit(self) -> None:
+        while not self._has_ended and self._sent_bytes - self._consumed_bytes > self._limit_bytes:
+            self._may_go_on.clear()
+            await self._may_go_on.wait()
+
+    def _measure(self, event: TranscriptEvent) -> None:
+        """How long the client waits between asking for the final and getting it."""
+        is_answer = isinstance(event, SessionEnded) or (
+            isinstance(event, Final) and event.reason in ("flush", "end_of_audio")
+        )
+        if is_answer and self._asked_ns is not None:
+            latency_s = (self._context.clock.now_ns() - self._asked_ns) / 1e9
+            self._context.instruments.final_delivered(self.protocol, latency_s)
+            self._asked_ns = None
+
+    def _end(self, outcome: str) -> None:
+        self._has_ended = True
+        self._events.close()
+        self._may_go_on.set()
+        self._context.instruments.session_ended(self.protocol, outcome)
+        self._context.on_end(self)
+
+
+def _pieces(data: bytes) -> Iterator[bytes]:
+    for start in range(0, len(data), PIECE_BYTES):
+        yield data[start : start + PIECE_BYTES]

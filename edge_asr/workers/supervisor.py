@@ -1,0 +1,235 @@
+"""Keeps one worker running: starts it, waits until it is ready, notices its end, starts it again. Asyncio.
+
+A worker that dies is replaced after a short delay that doubles. A worker that cannot load its model is not a reason to
+try as fast as possible: the state becomes ``failed`` with the reason, and the next try comes after the longest delay.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable
+from typing import Any, Literal
+
+from edge_asr.clock import Clock, MonotonicClock
+from edge_asr.errors import EdgeAsrError, MachineError, ModelUnsupported
+from edge_asr.metrics.instruments import Instruments
+from edge_asr.resources.memory import read_process_memory
+from edge_asr.workers.backoff import Backoff
+from edge_asr.workers.exits import error_of
+from edge_asr.workers.messages import Configure, FromWorker, LoadFailed, Ready, Stats, ToWorker
+from edge_asr.workers.process import Launch, WorkerProcess
+
+WorkerState = Literal["starting", "ready", "restarting", "failed"]
+
+_logger = logging.getLogger(__name__)
+
+
+class Supervisor:
+    """One place in the pool, and whatever process fills it at the moment.
+
+    Args:
+        name: Number of the place, for metrics.
+        launch: How its processes are started.
+        configure: What each is told first.
+        on_message: Called with every message of a session.
+        on_lost: Called with the reason when a worker that was ready has ended, after its last message.
+        instruments: Where its state is counted.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        launch: Launch,
+        configure: Configure,
+        on_message: Callable[[FromWorker], None],
+        on_lost: Callable[[str], None],
+        instruments: Instruments,
+        clock: Clock | None = None,
+    ) -> None:
+        self.name = name
+        self.state: WorkerState = "starting"
+        self.reason = "the model is being loaded"
+        self.restarts = 0
+        self.ready: Ready | None = None
+        self.stats: Stats | None = None
+        self._launch = launch
+        self._configure = configure
+        self._on_message = on_message
+        self._on_lost = on_lost
+        self._instruments = instruments
+        self._clock = clock or MonotonicClock()
+        self._backoff = Backoff(launch.settings)
+        self._process: WorkerProcess | None = None
+        self._answer: asyncio.Future[Ready | LoadFailed] | None = None
+        self._keeper: asyncio.Task[None] | None = None
+
+    @property
+    def pid(self) -> int:
+        """Process id of the worker; 0 while there is none."""
+        return self._process.pid if self._process is not None else 0
+
+    def resident_bytes(self) -> int:
+        """Resident memory of the worker; 0 while there is none."""
+        try:
+            return read_process_memory(self.pid).resident_bytes if self.pid else 0
+        except ProcessLookupError:
+            return 0
+
+    async def start(self) -> None:
+        """Start the first worker and wait until it is ready; from then on it is kept running.
+
+        Raises:
+            ModelError: The model cannot be loaded.
+            MachineError: The provider or the machine cannot do it.
+        """
+        self._instruments.worker_down(self.name)
+        process = await self._load()
+        self._keeper = asyncio.create_task(self._keep_running(process), name=f"worker {self.name}")
+
+    async def stop(self) -> None:
+        """End the worker, and keep none from now on."""
+        if self._keeper is not None:
+            self._keeper.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._keeper
+        if self._process is not None:
+            await self._process.stop()
+            self._process = None
+        self._instruments.worker_down(self.name)
+
+    def send(self, message: ToWorker) -> None:
+        """Queue a message for the worker; dropped while there is none."""
+        if self._process is not None:
+            self._process.send(message)
+
+    async def drained(self) -> None:
+        """Wait until the worker takes more, or there is none."""
+        if self._process is not None:
+            await self._process.drained()
+
+    # One worker's life.
+
+    async def _keep_running(self, process: WorkerProcess) -> None:
+        try:
+            await self._replace_for_ever(process)
+        except Exception as error:
+            _logger.exception("the supervisor of worker %s fails", self.name)
+            self.state, self.reason = "failed", f"the supervisor failed: {error!r}"
+
+    async def _replace_for_ever(self, process: WorkerProcess) -> None:
+        while True:
+            delay_s = await self._watch(process)
+            next_process = None
+            while next_process is None:
+                await asyncio.sleep(delay_s)
+                try:
+                    next_process = await self._load()
+                except EdgeAsrError as error:
+                    delay_s = self._note_failed_load(error)
+            process = next_process
+
+    async def _watch(self, process: WorkerProcess) -> float:
+        """Wait for the end of a worker that serves; the delay before the next one."""
+        since_ns = self._clock.now_ns()
+        reason = await process.ended()
+        self._process = None
+        self.restarts += 1
+        self.state, self.reason = "restarting", f"the worker ended ({reason})"
+        self._instruments.worker_lost(self.name, "died")
+        delay_s = self._backoff.after_death((self._clock.now_ns() - since_ns) / 1e9)
+        _logger.error("worker %d ended: %s; starting a new one in %.1f s", process.pid, reason, delay_s)
+        self._on_lost(reason)
+        return delay_s
+
+    def _note_failed_load(self, error: EdgeAsrError) -> float:
+        self.restarts += 1
+        self.state, self.reason = "failed", str(error)
+        self._instruments.worker_lost(self.name, "load_failed")
+        delay_s = self._backoff.after_failed_load()
+        _logger.error("no worker: %s; trying again in %.0f s", error, delay_s)
+        return delay_s
+
+    async def _load(self) -> WorkerProcess:
+        """Start a worker and wait for its answer; it is ended again when the answer is not READY."""
+        self._answer = asyncio.get_running_loop().create_future()
+        process = self._process = await self._start_process()
+        try:
+            await self._wait_until_ready(process, self._answer)
+        except BaseException:
+            self._process = None
+            process.kill()
+            await process.ended()
+            raise
+        return process
+
+    async def _start_process(self) -> WorkerProcess:
+        """Start a process; when cancelled half way, not before it can be, and has been, ended again."""
+        starting = asyncio.create_task(WorkerProcess.start(self._launch, self._take))
+        try:
+            return await asyncio.shield(starting)
+        except OSError as error:
+            raise MachineError(f"cannot start a worker process: {error}") from error
+        except asyncio.CancelledError:
+            process = await starting
+            process.kill()
+            await process.ended()
+            raise
+
+    async def _wait_until_ready(self, process: WorkerProcess, answer: asyncio.Future[Ready | LoadFailed]) -> None:
+        process.send(self._configure)
+        end = asyncio.create_task(process.ended())
+        waiting: set[asyncio.Future[Any]] = {answer, end}
+        await asyncio.wait(waiting, timeout=self._launch.settings.load_timeout_s, return_when=asyncio.FIRST_COMPLETED)
+        if answer.done():
+            end.cancel()
+            self._accept(answer.result())
+        elif end.done():
+            raise _load_killed(self._configure.model_directory, end.result())
+        else:
+            end.cancel()
+            raise MachineError(
+                f"model {self._configure.model_directory} was not loaded within "
+                f"{self._launch.settings.load_timeout_s:.0f} s; raise worker.load_timeout_s if this machine is slow"
+            )
+
+    def _accept(self, answer: Ready | LoadFailed) -> None:
+        if isinstance(answer, LoadFailed):
+            raise error_of(answer.code, answer.message)
+        self.ready = answer
+        self.stats = None
+        self.state, self.reason = "ready", ""
+        self._instruments.worker_ready(
+            self.name,
+            answer.load_s,
+            model=answer.model,
+            family=answer.family,
+            provider=answer.provider,
+            languages=",".join(answer.languages),
+            threads=answer.threads,
+        )
+        _logger.info(
+            "worker %d is ready: %s on %s after %.1f s", answer.pid, answer.model, answer.provider, answer.load_s
+        )
+
+    def _take(self, message: FromWorker) -> None:
+        if isinstance(message, Stats):
+            self.stats = message
+            self._instruments.worker_reported(self.name, _figures(message))
+        elif isinstance(message, (Ready, LoadFailed)):
+            if self._answer is not None and not self._answer.done():
+                self._answer.set_result(message)
+        else:
+            self._on_message(message)
+
+
+def _figures(stats: Stats) -> dict[str, float]:
+    return {name: getattr(stats, name) for name in stats.__struct_fields__}
+
+
+def _load_killed(directory: str, reason: str) -> EdgeAsrError:
+    """A process that ended while it was loading: the engine did not like the model, or the machine was too small."""
+    if "SIGKILL" in reason:
+        return MachineError(f"the worker was ended while it was loading {directory}: {reason}")
+    return ModelUnsupported(directory, f"the engine ended its process while loading it: {reason}")

@@ -1,0 +1,139 @@
+"""Loaders for a worker process: an engine that does what its audio and its model directory say.
+
+The loudness of a 100 ms step is the command: silence says nothing, ``WORD`` is recognised as a word, ``RAISE`` makes
+the decode fail, ``DIE`` kills the process. While the model directory holds a file ``closed``, decoding waits.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from edge_asr.audio import Float32Array
+from edge_asr.engines.base import EngineDescription, Hypothesis, StreamOptions, Token
+from edge_asr.errors import EngineFailed, ModelDamaged
+from edge_asr.workers.loaded_model import LoadedModel
+from edge_asr.workers.messages import Configure
+
+MODULE = __name__
+RATE_HZ = 16_000
+STEP_SAMPLES = 1_600
+WORD, RAISE, DIE = 0.25, 0.5, 0.75
+"""Amplitude of every sample of a step."""
+
+
+def audio(*amplitudes: float, steps: int = 1) -> bytes:
+    """Steps of constant samples as 16 bit PCM."""
+    samples = np.repeat(np.array(amplitudes, np.float32), STEP_SAMPLES * steps)
+    return (samples * 32768).astype("<i2").tobytes()
+
+
+class ScriptedStream:
+    def __init__(self) -> None:
+        self._waiting = np.zeros(0, np.float32)
+        self._decoded = 0
+        self._words: list[Token] = []
+        self.is_closed = False
+
+    def accept(self, samples: Float32Array) -> None:
+        self._waiting = np.concatenate([self._waiting, samples])
+
+    def finish(self) -> None:
+        padding = -len(self._waiting) % STEP_SAMPLES
+        self.accept(np.zeros(padding, np.float32))
+
+    def is_ready(self) -> bool:
+        return len(self._waiting) >= STEP_SAMPLES
+
+    def step(self) -> None:
+        amplitude = float(self._waiting[0])
+        self._waiting = self._waiting[STEP_SAMPLES:]
+        if np.isclose(amplitude, RAISE, atol=0.01):
+            raise EngineFailed("it was told to")
+        if np.isclose(amplitude, DIE, atol=0.01):
+            print("dying as told: error", file=sys.stderr, flush=True)
+            os.kill(os.getpid(), signal.SIGKILL)
+        if np.isclose(amplitude, WORD, atol=0.01):
+            self._words.append(Token(" word", self._decoded / RATE_HZ, -0.1))
+        self._decoded += STEP_SAMPLES
+
+    def hypothesis(self) -> Hypothesis:
+        return Hypothesis("".join(token.text for token in self._words), tuple(self._words), self._decoded)
+
+    def reset(self) -> None:
+        self._words = []
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+class ScriptedEngine:
+    sample_rate_hz = RATE_HZ
+
+    def __init__(self, directory: str) -> None:
+        self._directory = Path(directory)
+
+    def describe(self) -> EngineDescription:
+        return EngineDescription(
+            model="scripted",
+            family="scripted",
+            provider="cpu",
+            threads=1,
+            sample_rate_hz=RATE_HZ,
+            chunk_ms=100.0,
+            tail_padding_ms=0.0,
+            is_streaming=True,
+            is_append_only=True,
+        )
+
+    def open_stream(self, options: StreamOptions) -> ScriptedStream:
+        return ScriptedStream()
+
+    def decode(self, streams: Sequence[ScriptedStream]) -> None:
+        while (self._directory / "closed").exists():
+            time.sleep(0.002)
+        for stream in streams:
+            stream.step()
+
+    def close(self) -> None:
+        (self._directory / "engine-closed").touch()
+
+
+def load(configure: Configure) -> LoadedModel:
+    """An engine that is there at once."""
+    return LoadedModel(ScriptedEngine(configure.model_directory), ("en",))  # type: ignore[arg-type]
+
+
+def load_once(configure: Configure) -> LoadedModel:
+    """Loads the first time; later the model is damaged."""
+    marker = Path(configure.model_directory) / "loaded-before"
+    if marker.exists():
+        raise ModelDamaged("scripted", "somebody overwrote it")
+    marker.touch()
+    return load(configure)
+
+
+def fail_to_load(configure: Configure) -> LoadedModel:
+    raise ModelDamaged("scripted", "it is no model")
+
+
+def raise_while_loading(configure: Configure) -> LoadedModel:
+    raise ZeroDivisionError("a fault of the program")
+
+
+def end_while_loading(configure: Configure) -> LoadedModel:
+    """What the native engine does with a model that lacks a key."""
+    print("model.cc:InitEncoder:117 'T' does not exist in the metadata", file=sys.stderr, flush=True)
+    os._exit(255)
+
+
+def load_for_ever(configure: Configure) -> LoadedModel:
+    (Path(configure.model_directory) / "loading").touch()
+    while True:
+        signal.pause()
