@@ -22,7 +22,7 @@ def test_utterances_are_pooled_and_not_averaged() -> None:
 
 
 def test_nothing_recognised_is_all_deletions() -> None:
-    report = score(["five five"], [""])
+    report = score(["go forward"], [""])
 
     assert (report.deletions, report.error_rate) == (2, 1.0)
 
