@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import fcntl
+from pathlib import Path
+
+import pytest
+
+from edge_asr.errors import ConfigurationError, ModelDamaged, ModelNotFound, StoreBusy
+from edge_asr.manifest import format_manifest
+from edge_asr.store.store import ModelStore
+from tests.store.conftest import WHOLE, fill_with, manifest
+
+
+def install(store: ModelStore, name: str = "tiny", version: str = "1") -> Path:
+    return store.install(name, fill_with(WHOLE, manifest(name, version=version))).directory
+
+
+def bundle(catalogue: Path, name: str = "starter-en") -> None:
+    (catalogue / name).mkdir()
+    (catalogue / name / "manifest.toml").write_text(format_manifest(manifest(name)))
+
+
+def test_an_installed_model_is_found_with_its_manifest(store: ModelStore) -> None:
+    directory = install(store)
+    found = store.find("tiny")
+    assert (found.manifest, found.directory, found.is_bundled) == (manifest("tiny"), directory, False)
+    assert (directory / "model.onnx").read_bytes() == b"graph"
+
+
+def test_a_failed_installation_leaves_nothing(store: ModelStore) -> None:
+    def fail(directory: Path):
+        (directory / "half").write_bytes(b"x")
+        raise ModelDamaged("tiny", "no luck")
+
+    with pytest.raises(ModelDamaged, match="no luck"):
+        store.install("tiny", fail)
+    assert store.installed() == []
+    assert [path.name for path in (store.writable_root / "models").iterdir()] == [".lock-tiny"]
+
+
+def test_a_failed_upgrade_keeps_the_old_model(store: ModelStore) -> None:
+    install(store, version="1")
+    with pytest.raises(ZeroDivisionError):
+        store.install("tiny", lambda _: 1 / 0)  # type: ignore[arg-type,return-value]
+    assert store.find("tiny").manifest.version == "1"
+
+
+def test_an_upgrade_replaces_the_model_whole(store: ModelStore) -> None:
+    install(store, version="1")
+    store.install("tiny", fill_with({"model.onnx": b"new"}, manifest("tiny", version="2")))
+    assert sorted(path.name for path in store.find("tiny").directory.iterdir()) == ["manifest.toml", "model.onnx"]
+
+
+def test_a_crash_between_the_two_renames_is_mended(store: ModelStore) -> None:
+    directory = install(store)
+    directory.rename(directory.with_name(".old-tiny"))
+    with pytest.raises(ZeroDivisionError):
+        store.install("tiny", lambda _: 1 / 0)  # type: ignore[arg-type,return-value]
+    assert store.find("tiny").directory == directory
+
+
+def test_two_commands_on_the_same_model_do_not_meet(store: ModelStore) -> None:
+    install(store)
+    lock = store.writable_root / "models" / ".lock-tiny"
+    with lock.open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(StoreBusy, match="'tiny'"):
+            install(store)
+
+
+def test_an_unknown_name_suggests_the_one_that_was_meant(store: ModelStore) -> None:
+    install(store, "starter-en")
+    with pytest.raises(ModelNotFound, match="did you mean 'starter-en'"):
+        store.find("startr-en")
+
+
+def test_a_catalogued_name_says_how_to_get_it(store: ModelStore, catalogue: Path) -> None:
+    (catalogue / "tiny.toml").write_text(format_manifest(manifest("tiny")))
+    with pytest.raises(ModelNotFound, match="run `edge-asr models pull tiny`"):
+        store.find("tiny")
+
+
+def test_a_path_is_a_directory_and_never_a_name(store: ModelStore, tmp_path: Path) -> None:
+    directory = install(store)
+    assert store.resolve(str(directory)).manifest.name == "tiny"
+    with pytest.raises(ModelNotFound, match="no such directory"):
+        store.resolve("./tiny")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ModelDamaged, match="edge-asr models import"):
+        store.resolve(str(tmp_path / "empty"))
+
+
+def test_the_bundled_model_is_active_until_another_is_activated(store: ModelStore, catalogue: Path) -> None:
+    bundle(catalogue)
+    install(store, "tiny")
+    assert store.active().manifest.name == "starter-en"
+    store.activate("tiny")
+    assert store.active().manifest.name == "tiny"
+
+
+def test_rollback_goes_back_step_by_step(store: ModelStore, catalogue: Path) -> None:
+    bundle(catalogue)
+    install(store, "one")
+    install(store, "two")
+    store.activate("one")
+    store.activate("two")
+    store.activate("two")
+    assert [store.rollback().manifest.name, store.rollback().manifest.name] == ["one", "starter-en"]
+    with pytest.raises(ConfigurationError, match="nothing to roll back"):
+        store.rollback()
+
+
+def test_only_installed_models_can_be_activated(store: ModelStore) -> None:
+    with pytest.raises(ModelNotFound):
+        store.activate("tiny")
+
+
+def test_a_removed_model_is_gone(store: ModelStore) -> None:
+    install(store)
+    store.remove("tiny")
+    assert store.installed() == []
+
+
+def test_the_active_and_the_bundled_model_stay(store: ModelStore, catalogue: Path) -> None:
+    bundle(catalogue)
+    install(store)
+    store.activate("tiny")
+    with pytest.raises(ConfigurationError, match="is active"):
+        store.remove("tiny")
+    with pytest.raises(ConfigurationError, match="part of the package"):
+        store.remove("starter-en")
+
+
+def test_a_damaged_manifest_hides_its_own_model_only(store: ModelStore) -> None:
+    install(store, "good")
+    (install(store, "bad") / "manifest.toml").write_text("name = ")
+    assert [model.manifest.name for model in store.installed()] == ["good"]
+    with pytest.raises(ModelDamaged, match="manifest is wrong"):
+        store.find("bad")
