@@ -58,7 +58,7 @@ class Service:
         self._link = link
         self._sessions: set[str] = set()
         self._has_news = True
-        """A report is due although no session is open: the first, and the one after the last session."""
+        """Something has happened since the last report, or there was none yet."""
         self._next_report_s = 0.0
         self._runner = Runner(loop, self._deliver, self._give_credit, open_recording, _end_process)
 
@@ -83,6 +83,7 @@ class Service:
                 runner.audio(message.session_id, message.data)
             case OpenSession():
                 self._sessions.add(message.session_id)
+                self._has_news = True
                 runner.open(message.session_id, message.options)
             case SessionRecording():
                 runner.recording(message.session_id, message.path, message.max_duration_s)
@@ -129,13 +130,13 @@ class Service:
     # The clock of the reports.
 
     def _time_to_report_s(self) -> float | None:
-        """``None`` without sessions: an idle worker must not wake up."""
-        if not self._sessions and not self._has_news:
+        """``None`` when there is nothing to report: an idle worker must not wake up."""
+        if not self._has_news:
             return None
         return max(0.0, self._next_report_s - time.monotonic())
 
     def _report_when_due(self) -> None:
-        if not self._sessions and not self._has_news:
+        if not self._has_news:
             return
         now_s = time.monotonic()
         if now_s >= self._next_report_s:

@@ -198,7 +198,6 @@ class Supervisor:
         if isinstance(answer, LoadFailed):
             raise error_of(answer.code, answer.message)
         self.ready = answer
-        self.stats = None
         self.state, self.reason = "ready", ""
         self._instruments.worker_ready(
             self.name,
@@ -218,6 +217,7 @@ class Supervisor:
             self.stats = message
             self._instruments.worker_reported(self.name, _figures(message))
         elif isinstance(message, (Ready, LoadFailed)):
+            self.stats = None
             if self._answer is not None and not self._answer.done():
                 self._answer.set_result(message)
         else:

@@ -348,9 +348,15 @@ async def test_the_wait_for_each_asked_final_is_measured(pool, registry):
     assert count == 2
 
 
+async def test_a_worker_tells_its_memory_before_it_has_a_session(pool):
+    await until(lambda: pool.status().stats)
+    assert pool.status().stats.rss_bytes > 1 << 20
+
+
 async def test_decoded_audio_arrives_in_the_counters(pool, registry):
-    await say(pool, *[WORD] * 20)
-    await until(lambda: registry.get_sample_value("edge_asr_audio_seconds_total", {"worker": "0"}) == 2.0)
+    await until(lambda: pool.status().stats)
+    await say(pool, WORD, WORD)  # over long before the next report is due
+    await until(lambda: registry.get_sample_value("edge_asr_audio_seconds_total", {"worker": "0"}) == 0.2)
     assert registry.get_sample_value("edge_asr_segments_total", {"worker": "0"}) == 1
     assert registry.get_sample_value("edge_asr_resident_memory_bytes", {"process": "worker-0"}) > 1 << 20
 

@@ -90,7 +90,7 @@ async def test_every_thread_of_a_worker_stays_on_its_cores(make_pool):
 
 
 async def test_a_worker_starts_no_pool_of_linear_algebra_threads(pool):
-    assert threads(pool.status().worker_pid) == ["python", "python"]  # one reads the socket, one decodes
+    assert len(threads(pool.status().worker_pid)) == 2  # one reads the socket, one decodes
 
 
 async def test_signals_for_the_whole_service_do_not_end_a_worker(pool):
