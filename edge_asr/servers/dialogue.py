@@ -8,7 +8,6 @@ connection, its session is freed at once and nobody else notices.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Coroutine, Iterator
 from typing import Protocol, assert_never
@@ -55,6 +54,10 @@ class Link(Protocol):
         """Close the connection, for a reason or because all is said. Never raises."""
         ...
 
+    def abort(self) -> None:
+        """Let go of a connection whose peer is gone, with whatever was still to be written."""
+        ...
+
 
 class Dialogue:
     """One connection, from its first message to its end."""
@@ -83,6 +86,7 @@ class Dialogue:
             await self._outcome
         except PeerGone as gone:
             logger.debug("%s %s: %s", self._conversation.protocol, self._link.peer, gone)
+            self._link.abort()
         except EdgeAsrError as refusal:
             error = refusal
         except Exception:
@@ -234,8 +238,10 @@ class Dialogue:
 
     async def _say_goodbye(self, error: EdgeAsrError | None) -> None:
         if error is not None and not self._conversation.is_over:
-            with contextlib.suppress(PeerGone):
+            try:
                 await self._send(self._conversation.refused(error))
+            except PeerGone:
+                self._link.abort()
         if error is not None:
             logger.info("%s %s: %s", self._conversation.protocol, self._link.peer, error)
         await self._link.close(error or self._closing)

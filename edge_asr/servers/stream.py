@@ -54,15 +54,19 @@ class StreamLink:
             raise PeerGone(str(error)) from error
 
     async def close(self, reason: EdgeAsrError | None) -> None:
-        """Close; after a refusal only when the peer had time to read it."""
+        """Close in good order; after a refusal only when the peer had time to read it."""
         try:
             async with asyncio.timeout(CLOSE_GRACE_S):
                 if reason is not None:
                     await self._read_out()
                 self._writer.close()
                 await self._writer.wait_closed()
-        except (TimeoutError, OSError):
-            self._writer.transport.abort()
+        except (TimeoutError, OSError) as error:
+            logger.debug("%s did not let itself be closed: %s", self.peer, error)
+
+    def abort(self) -> None:
+        """Close at once."""
+        self._writer.transport.abort()
 
     async def _read_out(self) -> None:
         # Closing a socket that holds unread bytes resets the connection, and the peer would lose our last words.
@@ -111,9 +115,15 @@ class StreamServer:
         if task is None:
             raise RuntimeError("a connection is served by a task")
         self._connections.add(task)
+        link = StreamLink(reader, writer)
         try:
-            await self._converse(StreamLink(reader, writer))
+            await self._converse(link)
+        except asyncio.CancelledError:
+            logger.debug(
+                "the door closed"
+            )  # the end of this task; asyncio of Python 3.11 calls a cancelled one a fault
         finally:
+            link.abort()  # does nothing to a connection that was closed in good order
             self._connections.discard(task)
 
     async def _converse(self, link: StreamLink) -> None:

@@ -37,6 +37,7 @@ class WebSocketLink:
     def __init__(self, websocket: WebSocket, max_message_bytes: int) -> None:
         self._websocket = websocket
         self._max_message_bytes = max_message_bytes
+        self._is_gone = False
 
     @property
     def peer(self) -> str:
@@ -66,12 +67,16 @@ class WebSocketLink:
 
     async def close(self, reason: EdgeAsrError | None) -> None:
         """Close with the code and sentence that belong to the reason."""
-        if self._websocket.client_state is not WebSocketState.CONNECTED:
+        if self._is_gone or self._websocket.client_state is not WebSocketState.CONNECTED:
             return
         try:
             await self._websocket.close(close_code(reason), close_reason(reason))
         except (WebSocketDisconnect, RuntimeError, OSError) as error:
             logger.debug("%s was gone before it could be closed: %s", self.peer, error)
+
+    def abort(self) -> None:
+        """Say no goodbye: the library closes then, and the kernel gives up on a peer that reads nothing."""
+        self._is_gone = True
 
     def _check_size(self, message: Message) -> None:
         size = len(message)

@@ -62,7 +62,6 @@ class ScriptedSession:
             event = await self._events.get()
             yield event
             if isinstance(event, SessionEnded | Failed):
-                self._recognizer.forget(self)
                 return
 
     def cancel(self) -> None:
@@ -71,6 +70,8 @@ class ScriptedSession:
 
     def say(self, event: TranscriptEvent) -> None:
         self._events.put_nowait(event)
+        if isinstance(event, SessionEnded | Failed):
+            self._recognizer.forget(self)
 
     def _say_partial(self) -> None:
         first = self._recognizer.words.split()[0]
