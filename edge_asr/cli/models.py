@@ -152,8 +152,8 @@ def verify(invocation: Invocation, *, names: tuple[str, ...], as_json: bool) -> 
             click.echo(f"{model.manifest.name}: whole, and it loads")
     if as_json:
         click.echo(json.dumps(results, indent=2))
-    for error in failures[:-1]:
-        click.echo(f"edge-asr: error: {error}", err=True)
+    for failure in failures[:-1]:
+        click.echo(f"edge-asr: error: {failure}", err=True)
     if failures:
         raise failures[-1]
 

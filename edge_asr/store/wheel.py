@@ -43,7 +43,7 @@ def fetch_wheel(requirement: str, downloads: Path, progress: Progress) -> Path:
 def _fetch_resolved(
     report: dict[str, Any], requirement: str, platform: str, downloads: Path, progress: Progress
 ) -> Path:
-    url = report["download_info"]["url"]
+    url = str(report["download_info"]["url"])
     sha256 = report["download_info"].get("archive_info", {}).get("hashes", {}).get("sha256", "")
     path = downloads / url.rpartition("/")[2].partition("#")[0]
     try:

@@ -45,7 +45,7 @@ def from_archive(site: Site, **changes: object):
         "tokens": ModelFile(path="tokens.txt", member=f"{TOP}/tokens.txt"),
         "model": ModelFile(path="model.onnx", member=f"{TOP}/epoch-99.int8.onnx"),
     }
-    return manifest(**({"source": source, "files": files} | changes))
+    return manifest("tiny", **({"source": source, "files": files} | changes))
 
 
 def test_a_published_archive_gives_its_members_and_digests_are_recorded(site: Site, tmp_path: Path) -> None:
