@@ -155,7 +155,7 @@ class DecodeLoop:
 
     def step(self) -> bool:
         """Decode one batch; ``False`` when no session had anything to decode."""
-        ready = [member.session for member in self._members.values() if member.session.prepare()]
+        ready = [member.session for member in self._members.values() if _prepare(member.session)]
         for member in list(self._members.values()):
             self._collect(member.session)
         batch = pick_batch(ready, self._max_batch)
@@ -175,11 +175,11 @@ class DecodeLoop:
         started_ns = self._clock.now_ns()
         try:
             self._engine.decode([session.stream for session in batch])
-            for session in batch:
-                session.after_decode()
         except EngineFailed as error:
             for session in batch:
                 session.fail(error)
+        for session in batch:
+            _look(session)
         self._figures = replace(
             self._figures,
             decode_s=self._figures.decode_s + (self._clock.now_ns() - started_ns) / 1e9,
@@ -205,3 +205,21 @@ def _with_session(total: LoopFigures, session: Session) -> LoopFigures:
         dropped_samples=total.dropped_samples + session.dropped_samples,
         replaced_samples=total.replaced_samples + session.replaced_samples,
     )
+
+
+def _prepare(session: Session) -> bool:
+    """Whether the session can be decoded; reading its last hypothesis may fail it, and only it."""
+    try:
+        return session.prepare()
+    except EngineFailed as error:
+        session.fail(error)
+        return False
+
+
+def _look(session: Session) -> None:
+    """See what the step gave; a hypothesis that cannot be read fails its own session, not the whole batch."""
+    try:
+        if not session.has_ended:
+            session.after_decode()
+    except EngineFailed as error:
+        session.fail(error)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Iterable
 from queue import Empty, Full, Queue
 
 from edge_asr.audio import AudioChunk
-from edge_asr.errors import EdgeAsrError, LimitExceeded
+from edge_asr.errors import AudioUnreadable, EdgeAsrError, LimitExceeded
+
+logger = logging.getLogger(__name__)
 
 QUEUED_CHUNKS = 8
 STOP_CHECK_S = 0.2
@@ -54,6 +57,9 @@ class RecordingReader:
             self._read_all()
         except EdgeAsrError as error:
             self.error = error
+        except Exception as error:  # the top of a thread: a fault must not look like the end of the recording
+            logger.exception("reading a recording failed")
+            self.error = AudioUnreadable("recording", f"reading it failed: {error!r}")
         finally:
             self._has_read_all.set()
             self._wake()

@@ -1,7 +1,8 @@
 """Loaders for a worker process: an engine that does what its audio and its model directory say.
 
 The loudness of a 100 ms step is the command: silence says nothing, ``WORD`` is recognised as a word, ``RAISE`` makes
-the decode fail, ``DIE`` kills the process. While the model directory holds a file ``closed``, decoding waits.
+the decode fail, ``BLUR`` makes the last hypothesis unreadable, ``DIE`` kills the process. While the model directory
+holds a file ``closed``, decoding waits.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from edge_asr.workers.messages import Configure
 MODULE = __name__
 RATE_HZ = 16_000
 STEP_SAMPLES = 1_600
-WORD, RAISE, DIE = 0.25, 0.5, 0.75
+WORD, RAISE, BLUR, DIE = 0.25, 0.5, 0.6, 0.75
 """Amplitude of every sample of a step."""
 
 
@@ -39,7 +40,8 @@ class ScriptedStream:
         self._waiting = np.zeros(0, np.float32)
         self._decoded = 0
         self._words: list[Token] = []
-        self.is_closed = False
+        self._is_finished = False
+        self._is_blurred = False
 
     def accept(self, samples: Float32Array) -> None:
         self._waiting = np.concatenate([self._waiting, samples])
@@ -47,6 +49,7 @@ class ScriptedStream:
     def finish(self) -> None:
         padding = -len(self._waiting) % STEP_SAMPLES
         self.accept(np.zeros(padding, np.float32))
+        self._is_finished = True
 
     def is_ready(self) -> bool:
         return len(self._waiting) >= STEP_SAMPLES
@@ -56,6 +59,7 @@ class ScriptedStream:
         self._waiting = self._waiting[STEP_SAMPLES:]
         if np.isclose(amplitude, RAISE, atol=0.01):
             raise EngineFailed("it was told to")
+        self._is_blurred |= bool(np.isclose(amplitude, BLUR, atol=0.01))
         if np.isclose(amplitude, DIE, atol=0.01):
             print("dying as told: error", file=sys.stderr, flush=True)
             os.kill(os.getpid(), signal.SIGKILL)
@@ -64,13 +68,15 @@ class ScriptedStream:
         self._decoded += STEP_SAMPLES
 
     def hypothesis(self) -> Hypothesis:
+        if self._is_blurred and self._is_finished and not self.is_ready():
+            raise EngineFailed("the token table lacks a token")
         return Hypothesis("".join(token.text for token in self._words), tuple(self._words), self._decoded)
 
     def reset(self) -> None:
         self._words = []
 
     def close(self) -> None:
-        self.is_closed = True
+        """Nothing to free."""
 
 
 class ScriptedEngine:

@@ -15,7 +15,7 @@ from edge_asr.settings import LimitSettings, SchedulerSettings
 from edge_asr.workers.session import PIECE_BYTES
 from tests.support.processes import descriptors, is_running
 from tests.support.waiting import until
-from tests.workers.scripted import DIE, RAISE, STEP_SAMPLES, WORD, audio
+from tests.workers.scripted import BLUR, DIE, RAISE, STEP_SAMPLES, WORD, audio
 
 PCM = SessionOptions(partials=False)
 LIVE = SessionOptions(partials=False, is_live=True)
@@ -80,6 +80,16 @@ async def test_a_decode_that_raises_fails_its_session_and_no_other(pool):
     await good.finish()
     assert (failed.code, failed.is_retryable) == ("engine_failed", False)
     assert [event.text async for event in events if isinstance(event, Final)] == ["word word"]
+    assert pool.status().restarts == 0
+
+
+async def test_a_last_hypothesis_that_cannot_be_read_fails_its_session_and_no_other(pool):
+    (failed,) = await say(pool, BLUR)
+    assert (failed.code, failed.message) == (
+        "engine_failed",
+        "the engine failed on this session: the token table lacks a token",
+    )
+    assert (await say(pool, WORD))[0].text == "word"
     assert pool.status().restarts == 0
 
 
