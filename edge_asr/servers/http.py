@@ -173,7 +173,7 @@ class Transcriptions:
     def _check_room(self) -> None:
         """Refuse before a long upload what would be refused after it; bound what is spooled to disk."""
         status = self._recognizer.status()
-        if status.state not in ("ready", "restarting"):
+        if status.state != "ready":
             raise NotReady(status.reason)
         if status.sessions >= status.max_sessions or self._uploads >= self._limits.max_sessions:
             raise Overloaded(status.max_sessions)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 from edge_asr.errors import NotReady, Overloaded
@@ -41,6 +41,9 @@ class ScriptedSession:
         self.has_heard.set()
 
     async def send_recording(self, path: Path, max_duration_s: float) -> None:
+        if self._recognizer.on_recording is not None:
+            await self._recognizer.on_recording(path, max_duration_s)
+            return
         self.recording = await asyncio.to_thread(path.read_bytes)
         await self.finish()
 
@@ -49,7 +52,6 @@ class ScriptedSession:
 
     async def finish(self) -> None:
         self.is_finished.set()
-        await self._recognizer.may_answer.wait()
         if self._recognizer.failure is not None:
             self.say(self._recognizer.failure)
             return
@@ -60,6 +62,8 @@ class ScriptedSession:
     async def events(self) -> AsyncIterator[TranscriptEvent]:
         while True:
             event = await self._events.get()
+            if self.is_finished.is_set():
+                await self._recognizer.may_answer.wait()
             yield event
             if isinstance(event, SessionEnded | Failed):
                 return
@@ -91,6 +95,7 @@ class ScriptedRecognizer:
         self.ready = ready
         self.max_sessions = max_sessions
         self.failure: Failed | None = None
+        self.on_recording: Callable[[Path, float], Awaitable[None]] | None = None
         self.start_error: Exception | None = None
         self.state = "ready" if ready else "starting"
         self.reason = "" if ready else "the model is being loaded"

@@ -1,0 +1,227 @@
+"""The HTTP door, with a real client."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from edge_asr.events import Failed
+from tests.support.doors import LIMITS, http_door
+from tests.support.recognizer import ScriptedRecognizer
+
+PATH = "/v1/audio/transcriptions"
+
+
+def upload(content: bytes = b"RIFF....", name: str = "speech.wav") -> dict[str, Any]:
+    return {"file": (name, content)}
+
+
+def files_in(folder: Path) -> list[Path]:
+    return list(folder.iterdir())
+
+
+async def post(base: str, *, data: dict[str, Any] | None = None, **kwargs: Any) -> httpx.Response:
+    async with httpx.AsyncClient(base_url=base) as client:
+        return await client.post(PATH, data=data or {"model": "whisper-1"}, **kwargs)
+
+
+async def get(base: str, path: str, **kwargs: Any) -> httpx.Response:
+    async with httpx.AsyncClient(base_url=base) as client:
+        return await client.get(path, **kwargs)
+
+
+async def test_an_upload_becomes_text() -> None:
+    recognizer = ScriptedRecognizer()
+    async with http_door(recognizer) as base:
+        response = await post(base, files=upload(b"the audio"))
+    assert (response.status_code, response.json()["text"]) == (200, "go forward")
+    assert recognizer.sessions[0].recording == b"the audio"
+    assert recognizer.sessions[0].options.is_batch
+    assert recognizer.protocols == ["openai"]
+
+
+@pytest.mark.parametrize(
+    ("response_format", "media_type"),
+    [
+        ("json", "application/json"),
+        ("verbose_json", "application/json"),
+        ("text", "text/plain; charset=utf-8"),
+        ("srt", "application/x-subrip; charset=utf-8"),
+        ("vtt", "text/vtt; charset=utf-8"),
+    ],
+)
+async def test_every_format_has_its_media_type(response_format: str, media_type: str) -> None:
+    async with http_door(ScriptedRecognizer()) as base:
+        response = await post(base, data={"response_format": response_format}, files=upload())
+    assert response.status_code == 200
+    assert response.headers["content-type"] == media_type
+    assert "go forward" in response.text
+
+
+async def test_the_spooled_upload_is_deleted(tmp_path: Path) -> None:
+    async with http_door(ScriptedRecognizer(), spool_directory=tmp_path) as base:
+        await post(base, files=upload())
+    assert files_in(tmp_path) == []
+
+
+async def test_an_upload_that_is_too_large_is_refused_by_the_limits_name() -> None:
+    recognizer = ScriptedRecognizer()
+    async with http_door(recognizer, limits=replace(LIMITS, max_upload_bytes=4096)) as base:
+        response = await post(base, files=upload(bytes(3_000_000)))
+    assert response.status_code == 413
+    assert response.json()["error"]["message"].startswith("limits.max_upload_bytes: an upload of more than 4096 bytes")
+    assert recognizer.sessions == []
+
+
+async def test_the_text_fields_of_a_form_are_bounded() -> None:
+    async with http_door(ScriptedRecognizer()) as base:
+        response = await post(base, data={"prompt": "x" * 70_000}, files=upload())
+    assert response.status_code == 413
+    assert "form field 'prompt'" in response.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "status", "sentence"),
+    [
+        ({"content": b"RIFF"}, 415, "send the audio as multipart/form-data"),
+        ({"files": {"sound": ("a.wav", b"x")}}, 400, "in the field 'file'"),
+        ({"files": {"colour": (None, "blue")}}, 400, "the form has no file"),
+        ({"content": b"--x\r\nbad", "headers": {"content-type": "multipart/form-data; boundary=x"}}, 400, "multipart"),
+    ],
+)
+async def test_a_form_that_is_none_is_refused(kwargs: dict[str, Any], status: int, sentence: str) -> None:
+    async with http_door(ScriptedRecognizer()) as base, httpx.AsyncClient(base_url=base) as client:
+        response = await client.post(PATH, **kwargs)
+    assert response.status_code == status
+    assert sentence in response.json()["error"]["message"]
+
+
+async def test_a_wrong_field_is_refused_by_its_name() -> None:
+    async with http_door(ScriptedRecognizer()) as base:
+        response = await post(base, data={"response_format": "docx"}, files=upload())
+    assert (response.status_code, response.json()["error"]["param"]) == (400, "response_format")
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [("audio_unreadable", 400), ("audio_unsupported", 415), ("limit_exceeded", 413), ("engine_failed", 500)],
+)
+async def test_a_failed_session_has_the_status_of_its_reason(code: str, status: int) -> None:
+    recognizer = ScriptedRecognizer()
+    recognizer.failure = Failed("s0", code, "it went wrong")
+    async with http_door(recognizer) as base:
+        response = await post(base, files=upload())
+    assert (response.status_code, response.json()["error"]["code"]) == (status, code)
+
+
+async def test_a_client_reads_of_its_own_file_and_not_of_ours(tmp_path: Path) -> None:
+    recognizer = ScriptedRecognizer()
+
+    async def refuse(path: Path, max_duration_s: float) -> None:
+        recognizer.sessions[0].say(Failed("s0", "audio_unreadable", f"{path}: it is empty"))
+
+    recognizer.on_recording = refuse
+    async with http_door(recognizer, spool_directory=tmp_path) as base:
+        response = await post(base, files=upload(name="speech.wav"))
+    assert response.json()["error"]["message"] == "speech.wav: it is empty"
+
+
+async def test_an_overloaded_daemon_says_when_to_try_again() -> None:
+    async with http_door(ScriptedRecognizer(max_sessions=0)) as base:
+        response = await post(base, files=upload())
+    assert (response.status_code, response.headers["retry-after"]) == (503, "1")
+    assert response.json()["error"]["code"] == "overloaded"
+
+
+async def test_a_daemon_that_still_loads_says_so() -> None:
+    async with http_door(ScriptedRecognizer(ready=None)) as base:
+        response = await post(base, files=upload())
+    assert (response.status_code, response.headers["retry-after"]) == (503, "1")
+    assert "the model is being loaded" in response.json()["error"]["message"]
+
+
+async def test_a_client_that_hangs_up_while_its_upload_is_recognised_frees_the_session() -> None:
+    recognizer = ScriptedRecognizer()
+    recognizer.may_answer.clear()
+    async with http_door(recognizer) as base:
+        posting = asyncio.create_task(post(base, files=upload()))
+        await recognizer.session_opened.wait()
+        posting.cancel()
+        await recognizer.sessions[0].is_cancelled.wait()
+
+
+async def test_an_upload_that_stalls_is_refused_by_the_limits_name(tmp_path: Path) -> None:
+    limits = replace(LIMITS, idle_timeout_s=0.1)
+    async with http_door(ScriptedRecognizer(), limits=limits, spool_directory=tmp_path) as base:
+        parts = urlsplit(base)
+        reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
+        head = "Host: x\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 9999\r\n"
+        writer.write(f"POST {PATH} HTTP/1.1\r\n{head}\r\n--b\r\n".encode())
+        answer = await reader.readuntil(b"}}")
+        assert b" 413 " in answer
+        assert b"limits.idle_timeout_s: an upload that paused for 0.1 s" in answer
+        writer.close()
+        await writer.wait_closed()
+    assert files_in(tmp_path) == []
+
+
+async def test_an_upload_without_a_length_is_watched_while_it_comes() -> None:
+    async def endless() -> AsyncIterator[bytes]:
+        yield b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\n\r\n'
+        for _ in range(100):
+            yield bytes(100_000)
+
+    async with (
+        http_door(ScriptedRecognizer(), limits=replace(LIMITS, max_upload_bytes=4096)) as base,
+        httpx.AsyncClient(base_url=base) as client,
+    ):
+        headers = {"content-type": "multipart/form-data; boundary=b"}
+        response = await client.post(PATH, content=endless(), headers=headers)
+        assert response.status_code == 413
+
+
+async def test_health_tells_live_from_ready() -> None:
+    async with http_door(ScriptedRecognizer(ready=None)) as base:
+        live, ready = await get(base, "/health/live"), await get(base, "/health/ready")
+    assert live.status_code == 200
+    assert ready.status_code == 503
+    assert ready.json() == {"state": "starting", "reason": "the model is being loaded"}
+
+
+async def test_a_loaded_daemon_is_ready_and_lists_its_model() -> None:
+    async with http_door(ScriptedRecognizer()) as base:
+        assert (await get(base, "/health/ready")).status_code == 200
+        assert (await get(base, "/v1/models")).json()["data"][0]["id"] == "starter-en"
+        assert (await get(base, "/metrics")).text == "edge_asr_up 1\n"
+        assert (await get(base, "/status")).json() == {"state": "ready"}
+        assert "/v1/stream" in (await get(base, "/")).text
+
+
+async def test_an_unknown_path_and_a_wrong_method_have_openais_error_shape() -> None:
+    async with http_door(ScriptedRecognizer()) as base:
+        unknown, wrong = await get(base, "/v1/nothing"), await get(base, PATH)
+    assert (unknown.status_code, wrong.status_code) == (404, 405)
+    assert unknown.json()["error"]["message"] == "GET /v1/nothing: Not Found"
+
+
+async def test_only_the_probes_are_open_without_the_token(tmp_path: Path) -> None:
+    token_file = tmp_path / "token"
+    token_file.write_text("t" * 32)
+    token_file.chmod(0o600)
+    right = {"Authorization": f"Bearer {'t' * 32}"}
+    async with http_door(ScriptedRecognizer(), token_file=str(token_file)) as base:
+        statuses = {path: (await get(base, path)).status_code for path in ("/", "/status", "/metrics", "/v1/models")}
+        assert set(statuses.values()) == {401}
+        assert (await get(base, "/health/ready")).status_code == 200
+        assert (await get(base, "/health/live")).status_code == 200
+        assert (await get(base, "/status", headers=right)).status_code == 200
+        refused = await get(base, "/status", headers={"Authorization": "Bearer wrong"})
+    assert refused.headers["www-authenticate"] == "Bearer"
+    assert "Authorization: Bearer TOKEN" in refused.json()["error"]["message"]
