@@ -12,7 +12,7 @@ from typing import Literal
 from edge_asr.audio import AudioChunk
 from edge_asr.clock import Clock
 from edge_asr.engines.base import Engine, EngineStream, StreamOptions
-from edge_asr.errors import EdgeAsrError, EngineFailed
+from edge_asr.errors import EdgeAsrError, EngineFailed, ProtocolViolation
 from edge_asr.events import TranscriptEvent
 from edge_asr.requests import SessionOptions
 from edge_asr.sessions.intake import Intake
@@ -93,14 +93,18 @@ class DecodeLoop:
         self._members[session_id] = _Member(session, Intake(options, self._engine.sample_rate_hz))
 
     def feed(self, session_id: str, chunk: AudioChunk) -> None:
-        """Take a chunk at the session's own rate; a session that has ended ignores it."""
-        member = self._members.get(session_id)
-        if member is not None:
+        """Take a chunk of a source, at whatever rate; a session that was finished or has ended ignores it."""
+        member = self._listening(session_id)
+        if member is None:
+            return
+        try:
             member.session.feed(member.intake.take_chunk(chunk))
+        except ValueError as error:
+            self.fail(session_id, ProtocolViolation(str(error)))
 
     def feed_bytes(self, session_id: str, data: bytes) -> None:
-        """Take audio as the client wrote it; a session that has ended ignores it."""
-        member = self._members.get(session_id)
+        """Take audio as the client wrote it; a session that was finished or has ended ignores it."""
+        member = self._listening(session_id)
         if member is not None:
             member.received_bytes += len(data)
             member.session.feed(member.intake.take_bytes(data, self._clock.now_ns()))
@@ -112,7 +116,7 @@ class DecodeLoop:
 
     def finish(self, session_id: str) -> None:
         """No more audio for the session."""
-        if member := self._members.get(session_id):
+        if member := self._listening(session_id):
             member.session.feed(member.intake.end())
             member.session.finish()
 
@@ -170,6 +174,10 @@ class DecodeLoop:
         """Everything all sessions said since the last call; the order within a session is its own."""
         events, self._events = self._events, []
         return events
+
+    def _listening(self, session_id: str) -> _Member | None:
+        member = self._members.get(session_id)
+        return member if member is not None and member.session.takes_audio else None
 
     def _decode(self, batch: list[Session]) -> None:
         started_ns = self._clock.now_ns()

@@ -85,7 +85,7 @@ class Session:
 
     def feed(self, chunk: AudioChunk) -> None:
         """Take audio at the engine's rate; ignored after ``finish`` and after the end."""
-        if self.has_ended or self._closing == "end":
+        if not self.takes_audio:
             return
         samples, replaced = replace_non_finite(chunk.samples)
         if replaced:
@@ -120,6 +120,11 @@ class Session:
             self.stream.close()
 
     # What the scheduler asks.
+
+    @property
+    def takes_audio(self) -> bool:
+        """Whether the session was neither finished nor has ended."""
+        return not self.has_ended and self._closing != "end"
 
     @property
     def backlog_s(self) -> float:

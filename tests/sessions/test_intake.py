@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from edge_asr.audio import AudioChunk
+from edge_asr.requests import SessionOptions
+from edge_asr.sessions.intake import Intake
+
+S16 = np.arange(-400, 400, dtype="<i2")
+
+
+def test_bytes_become_samples_at_the_engines_rate() -> None:
+    chunk = Intake(SessionOptions(), 16_000).take_bytes(S16.tobytes(), 7)
+    assert chunk.samples.tolist() == (S16 / 32768).tolist()
+    assert (chunk.sample_rate_hz, chunk.start_sample, chunk.captured_ns) == (16_000, 0, 7)
+
+
+@given(st.lists(st.integers(0, 300), max_size=10))
+def test_odd_cuts_lose_nothing(cuts: list[int]) -> None:
+    intake, data, out = Intake(SessionOptions(), 16_000), S16.tobytes(), []
+    for cut in cuts:
+        out.append(intake.take_bytes(data[:cut], 1).samples)
+        data = data[cut:]
+    out.append(intake.take_bytes(data, 1).samples)
+    assert np.concatenate(out).tolist() == (S16 / 32768).tolist()
+
+
+def test_another_rate_is_resampled_to_the_same_duration() -> None:
+    intake = Intake(SessionOptions(sample_rate_hz=48_000), 16_000)
+    pieces = [intake.take_bytes(bytes(9600), 1) for _ in range(10)]
+    pieces.append(intake.end())
+    assert sum(len(piece.samples) for piece in pieces) == 16_000
+    assert [piece.start_sample for piece in pieces] == list(np.cumsum([0, *[len(p.samples) for p in pieces[:-1]]]))
+
+
+def test_a_source_says_its_own_rate_and_gaps_are_scaled() -> None:
+    intake = Intake(SessionOptions(), 16_000)
+    chunk = intake.take_chunk(AudioChunk(np.zeros(480, np.float32), 48_000, 0, 3, gap_samples=300))
+    assert (chunk.sample_rate_hz, chunk.gap_samples, chunk.start_sample) == (16_000, 100, 100)
+
+
+def test_a_rate_that_changes_is_refused() -> None:
+    intake = Intake(SessionOptions(), 16_000)
+    intake.take_chunk(AudioChunk(np.zeros(10, np.float32), 48_000, 0, 3))
+    with pytest.raises(ValueError, match="audio at 44100 Hz in a session at 48000 Hz"):
+        intake.take_chunk(AudioChunk(np.zeros(10, np.float32), 44_100, 10, 3))
