@@ -18,7 +18,7 @@ LAYERS = {
     "sources": 1, "store": 1, "engines": 1, "resources": 1, "metrics": 1,
     "pipeline": 2, "commands": 2,
     "sessions": 3,
-    "workers": 4,
+    "workers": 4, "transcription": 4,
     "protocols": 5, "servers": 5,
     "daemon": 6,
     "quantize": 6, "bench": 6,

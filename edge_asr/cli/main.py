@@ -20,6 +20,7 @@ import click
 
 from edge_asr import __version__
 from edge_asr.cli import exit_codes
+from edge_asr.cli.messages import complain
 from edge_asr.cli.options import Invocation, common_options
 
 
@@ -122,10 +123,10 @@ def _run(arguments: list[str], invocation: Invocation) -> int:
         click.echo(error.format_message(), err=True)
         return exit_codes.USAGE
     except click.ClickException as error:
-        _complain(_usage_sentence(error))
+        complain(_usage_sentence(error))
         return exit_codes.USAGE
     except (click.Abort, KeyboardInterrupt):
-        _complain("interrupted")
+        complain("interrupted")
         return exit_codes.INTERRUPTED
     except Exception as error:  # noqa: BLE001  the top of the program: every error becomes a line and an exit code
         return _report(error, invocation)
@@ -138,12 +139,12 @@ def _report(error: Exception, invocation: Invocation) -> int:
         traceback.print_exception(error)
     status = exit_codes.exit_code_of(error)
     if isinstance(error, ModuleNotFoundError) and not str(error.name).startswith("edge_asr"):
-        _complain(f"the Python package {error.name!r} is not installed; install edge-asr again with its dependencies")
+        complain(f"the Python package {error.name!r} is not installed; install edge-asr again with its dependencies")
         return exit_codes.MACHINE
     if status == exit_codes.FAULT and not invocation.verbosity:
-        _complain(f"{_described(error)} (a fault of the program; -v shows where)")
+        complain(f"{_described(error)} (a fault of the program; -v shows where)")
     else:
-        _complain(_described(error))
+        complain(_described(error))
     return status
 
 
@@ -158,11 +159,6 @@ def _usage_sentence(error: click.ClickException) -> str:
     sentence = error.format_message().rstrip(".")
     context = error.ctx if isinstance(error, click.UsageError) else None
     return f"{sentence}; see `{context.command_path} --help`" if context is not None else sentence
-
-
-def _complain(sentence: str) -> None:
-    for line in sentence.splitlines():
-        click.echo(f"edge-asr: error: {line}", err=True)
 
 
 def _is_reader_gone() -> bool:

@@ -156,15 +156,22 @@ def open_file(path: Path, channel: ChannelChoice = "mix", *, name: str = "") -> 
         raise AudioUnreadable(name, damage or error.reason) from error
 
 
-def open_raw_file(path: Path, layout: PcmLayout, channel: ChannelChoice = "mix") -> AudioSource:
+def open_raw_file(path: Path, layout: PcmLayout, channel: ChannelChoice = "mix", *, name: str = "") -> AudioSource:
     """Open a file of samples without a header.
+
+    Args:
+        path: A regular file.
+        layout: How the samples are written.
+        channel: Which of the channels.
+        name: What error sentences call it; the path when empty.
 
     Raises:
         AudioNotFound: There is no such file.
         AudioUnreadable: It is empty or cannot be opened.
     """
-    _, size_bytes = _read_head(path, str(path))
-    return PcmSource(path.open("rb"), str(path), layout, channel, available_bytes=size_bytes)
+    name = name or str(path)
+    _, size_bytes = _read_head(path, name)
+    return PcmSource(path.open("rb"), name, layout, channel, available_bytes=size_bytes)
 
 
 def _read_head(path: Path, name: str) -> tuple[bytes, int]:
