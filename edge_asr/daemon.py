@@ -91,6 +91,8 @@ class Daemon:
         self._notifier = Notifier(surroundings.notify_socket)
         self._started_s = time.monotonic()
         self._stop = asyncio.Event()
+        self.doors_opened = asyncio.Event()
+        """Set once every door accepts connections, although the model may still be loading."""
         self._http: HttpDoor | None = None
         self._wyoming: WyomingDoor | None = None
 
@@ -133,6 +135,7 @@ class Daemon:
             await self._wyoming.open(self._recognizer)
         for door in self.doors:
             logger.info("listening at %s (%s)", door.address, door.access)
+        self.doors_opened.set()
 
     def _http_services(self, access: HttpAccess) -> HttpServices:
         return HttpServices(

@@ -33,12 +33,8 @@ class HttpDoor:
         self._limits = limits
         self._sockets = bind_tcp(settings.host, settings.port, patience_s=limits.idle_timeout_s)
         self._server: WebServer | None = None
-
-    @property
-    def description(self) -> Door:
-        """For log and status."""
-        scheme = "https" if self._settings.tls_cert else "http"
-        return Door("http", f"{scheme}://{address_text(self._sockets[0])}", self.access.summary)
+        scheme = "https" if settings.tls_cert else "http"
+        self.description = Door("http", f"{scheme}://{address_text(self._sockets[0])}", self.access.summary)
 
     async def open(self, services: HttpServices) -> None:
         """Begin to accept connections.
@@ -76,16 +72,13 @@ class WyomingDoor:
         if self._path is not None:
             self._access = UNIX_ACCESS
             self._sockets = [bind_unix(self._path)]
+            address = f"unix://{self._path}"
         else:
             self._access = peer_access(host, settings.allow, settings.insecure)
             self._sockets = bind_tcp(host, port, patience_s=limits.idle_timeout_s)
+            address = f"tcp://{address_text(self._sockets[0])}"
         self._server: StreamServer | None = None
-
-    @property
-    def description(self) -> Door:
-        """For log and status."""
-        address = f"unix://{self._path}" if self._path is not None else f"tcp://{address_text(self._sockets[0])}"
-        return Door("wyoming", address, self._access.summary)
+        self.description = Door("wyoming", address, self._access.summary)
 
     async def open(self, recognizer: Recognizer) -> None:
         """Begin to accept connections."""

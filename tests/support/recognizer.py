@@ -108,9 +108,12 @@ class ScriptedRecognizer:
         self.may_take.set()
         self.may_answer = asyncio.Event()
         self.may_answer.set()
+        self.may_start = asyncio.Event()
+        self.may_start.set()
         self.protocols: list[str] = []
 
     async def start(self) -> None:
+        await self.may_start.wait()
         if self.start_error is not None:
             raise self.start_error
         self.ready = self.ready or READY
