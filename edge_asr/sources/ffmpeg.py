@@ -7,6 +7,7 @@ which a file from a stranger could make it open others.
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import subprocess
@@ -29,17 +30,54 @@ CONTAINERS = (
 READABLE_FORMATS = "WAV, FLAC, Ogg Vorbis and Opus, MP3, AIFF, AU, CAF and W64"
 """What is read without ffmpeg, in words."""
 
-_PROBE_TIMEOUT_S = 60.0
+_SAID_BYTES = 1 << 16
 _STOP_TIMEOUT_S = 5.0
 _GUESSED = "misdetection possible"
 """ffmpeg says so when it takes noise for some format; a transcript of that would be invented."""
 
 
+class Ffmpeg:
+    """A running ffmpeg that writes a WAV file into a pipe, and what it said so far."""
+
+    def __init__(self, program: str, path: Path) -> None:
+        self._path = path
+        # A pipe nobody reads while ffmpeg fills it would stop ffmpeg; a file in memory needs no writable directory.
+        self._said = os.fdopen(os.memfd_create("ffmpeg"), "rb")
+        self._process = subprocess.Popen(
+            _command(program, path), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self._said
+        )
+        self.stdout = cast("BufferedIOBase", self._process.stdout)
+
+    def lines(self) -> list[str]:
+        """What it wrote on standard error so far, without the file's name and its ``[demuxer @ address]``."""
+        said = os.pread(self._said.fileno(), _SAID_BYTES, 0).decode(errors="replace")
+        return [
+            line.rsplit("] ", maxsplit=1)[-1].replace(f"file:{self._path}", "").strip(": ")
+            for line in said.splitlines()
+            if not line.startswith("To ignore this")
+        ]
+
+    def wait(self) -> int:
+        """Its exit status, once it has written everything."""
+        return self._process.wait()
+
+    def stop(self) -> None:
+        """End it and collect it; it gets a moment, then no choice. Stopping twice is allowed."""
+        self.stdout.close()
+        self._process.terminate()
+        try:
+            self._process.wait(_STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._said.close()
+
+
 class FfmpegSource:
     """Samples from a running ffmpeg; :meth:`close` ends it."""
 
-    def __init__(self, process: subprocess.Popen[bytes], samples: PcmSource) -> None:
-        self._process = process
+    def __init__(self, ffmpeg: Ffmpeg, samples: PcmSource) -> None:
+        self._ffmpeg = ffmpeg
         self._samples = samples
         self._warnings: list[str] = []
 
@@ -66,14 +104,16 @@ class FfmpegSource:
     def __iter__(self) -> Iterator[AudioChunk]:
         """The chunks."""
         yield from self._samples
-        status = self._process.wait()
-        if status:
-            self._warnings.append(f"it may be cut off: ffmpeg stopped with status {status}")
+        status = self._ffmpeg.wait()
+        complaints = [line for line in self._ffmpeg.lines() if "error" in line.lower()]
+        if status or complaints:
+            reason = complaints[0] if complaints else f"it stopped with status {status}"
+            self._warnings.append(f"it may be damaged or cut off; ffmpeg says: {reason}")
 
     def close(self) -> None:
         """End ffmpeg if it still runs."""
         self._samples.close()
-        stop(self._process)
+        self._ffmpeg.stop()
 
 
 def open_with_ffmpeg(path: Path, name: str, channel: ChannelChoice = "mix") -> FfmpegSource:
@@ -95,38 +135,25 @@ def open_with_ffmpeg(path: Path, name: str, channel: ChannelChoice = "mix") -> F
             f"not one of the formats read without ffmpeg ({READABLE_FORMATS}); install ffmpeg, or convert the file "
             f"with `ffmpeg -i {shlex.quote(name) if name == str(path) else '-'} -ar 16000 -ac 1 out.wav`",
         )
-    _refuse_guesses(program, path, name)
-    process = subprocess.Popen(
-        [*_command(program, path), "-c:a", "pcm_s16le", "-f", "wav", "pipe:1"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    )
+    ffmpeg = Ffmpeg(program, path)
     try:
-        return FfmpegSource(process, _samples(cast("BufferedIOBase", process.stdout), name, channel))
+        return FfmpegSource(ffmpeg, _samples(ffmpeg, name, channel))
     except BaseException:
-        stop(process)
+        ffmpeg.stop()
         raise
 
 
-def _samples(stdout: BufferedIOBase, name: str, channel: ChannelChoice) -> PcmSource:
-    head = read_head(stdout)
+def _samples(ffmpeg: Ffmpeg, name: str, channel: ChannelChoice) -> PcmSource:
+    """The audio, if ffmpeg is sure that it is some: it says what it thinks of a file before it writes anything."""
+    head = read_head(ffmpeg.stdout)
     if not head:
-        raise AudioUnreadable(name, "ffmpeg finds no audio in it")
-    header, head = read_wav_header(stdout, name, head)
-    return wav_source(stdout, name, header, head, channel)
-
-
-def stop(process: subprocess.Popen[bytes]) -> None:
-    """End a process and collect it; it gets a moment, then no choice."""
-    if process.stdout is not None:
-        process.stdout.close()
-    process.terminate()
-    try:
-        process.wait(_STOP_TIMEOUT_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+        ffmpeg.wait()
+    said = ffmpeg.lines()
+    if not head or any(_GUESSED in line for line in said):
+        reason = said[-1] if said else "no reason given"
+        raise AudioUnreadable(name, f"neither libsndfile nor ffmpeg recognises audio in it ({reason})")
+    header, head = read_wav_header(ffmpeg.stdout, name, head)
+    return wav_source(ffmpeg.stdout, name, header, head, channel)
 
 
 def _command(program: str, path: Path) -> list[str]:
@@ -134,25 +161,5 @@ def _command(program: str, path: Path) -> list[str]:
     return [
         program, "-nostdin", "-hide_banner", "-v", "warning", "-threads", "1",
         "-protocol_whitelist", "file,pipe", "-format_whitelist", CONTAINERS,
-        "-i", f"file:{path}", "-map", "0:a:0", "-vn",
+        "-i", f"file:{path}", "-map", "0:a:0", "-c:a", "pcm_s16le", "-f", "wav", "pipe:1",
     ]  # fmt: skip
-
-
-def _refuse_guesses(program: str, path: Path, name: str) -> None:
-    """Decode the first moment only, to hear what ffmpeg thinks of the file."""
-    command = [*_command(program, path), "-t", "0.1", "-f", "null", "-"]
-    try:
-        probe = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_PROBE_TIMEOUT_S, check=False
-        )
-    except subprocess.TimeoutExpired as error:
-        raise AudioUnreadable(name, f"ffmpeg made nothing of it within {_PROBE_TIMEOUT_S:.0f} s") from error
-    said = probe.stderr.decode(errors="replace").strip().splitlines()
-    if probe.returncode or any(_GUESSED in line for line in said):
-        raise AudioUnreadable(name, f"neither libsndfile nor ffmpeg recognises audio in it ({_reason(said, path)})")
-
-
-def _reason(said: list[str], path: Path) -> str:
-    """ffmpeg's own last word, without the file's name and its ``[demuxer @ address]``."""
-    last = said[-1] if said else "no reason given"
-    return last.rsplit("] ", maxsplit=1)[-1].replace(f"file:{path}", "").strip(": ")

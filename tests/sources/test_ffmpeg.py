@@ -57,7 +57,27 @@ def test_closing_in_the_middle_ends_the_program(convert) -> None:
     source.close()
     source.close()
 
-    assert source._process.poll() is not None
+    assert source._ffmpeg._process.poll() is not None
+
+
+@needs_ffmpeg
+def test_what_ffmpeg_complains_of_is_passed_on(convert, write) -> None:
+    content = convert("x.aac", seconds=2.0).read_bytes()
+    source = open_file(write("cut.aac", content[: len(content) // 2]))
+
+    assert 0.5 < len(read_all(source)) / 16_000 < 1.5
+    (warning,) = source.warnings
+    assert warning.startswith("it may be damaged or cut off; ffmpeg says: Error while decoding")
+
+
+@needs_ffmpeg
+def test_it_leaves_no_descriptor_behind(convert) -> None:
+    path = convert("x.m4a")
+    before = len(list(Path("/proc/self/fd").iterdir()))
+
+    read_all(open_file(path))
+
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
 @needs_ffmpeg
