@@ -37,7 +37,7 @@ class EngineSettings:
     fallback: ProviderFallback = "none"
     """``cpu``: a provider that cannot run is replaced by the CPU, and this is announced. ``none``: it is an error."""
     threads: int = 1
-    """Threads of the encoder; decoder and joiner always run on one."""
+    """Threads that share one decoding step."""
     allow_spinning: bool = False
     """Whether idle engine threads burn a core to answer some microseconds sooner."""
     memory_profile: MemoryProfile = "normal"

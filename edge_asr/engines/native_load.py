@@ -1,18 +1,17 @@
-"""What surrounds the construction of a native recogniser: session options, thread limits, and an eye on what it says.
+"""What surrounds the construction of a native recogniser: session options, and an eye on what it says.
 
 sherpa-onnx takes ONNX Runtime's session options through the provider string, ``name:file``, for all sessions of a
-model alike; ONNX Runtime takes thread counts of a single file from that file's metadata. Both are used here, through
-files that live only until the construction has ended.
+model alike; the file here lives in memory, until the construction has ended. ONNX Runtime could take the thread count
+of a single file from its metadata (``ORT_LOAD_CONFIG_FROM_MODEL``), but it then ignores every option of the caller, for
+every session: threads for all cores, each pinned to one of its own choice, spinning. So decoder and joiner get as many
+threads as the encoder; their steps are too small for ONNX Runtime to share out, and the threads sleep.
 """
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import re
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -29,9 +28,6 @@ _log = logging.getLogger(__name__)
 
 Factory = Callable[..., Any]
 """A ``from_…`` class method of sherpa-onnx."""
-
-SMALL_ROLES = ("decoder", "joiner")
-"""Files of a transducer whose work is too small to share between threads: it gets slower, not faster."""
 
 _STDERR = 2
 _PREFIX = re.compile(r"^\S+\.(?:cc|h):\w+:\d+\s+")
@@ -79,8 +75,6 @@ def construct(
     with ExitStack() as stack:
         options = stack.enter_context(_options_file(settings))
         call = dict(arguments)
-        if settings.threads > 1:
-            call |= stack.enter_context(_on_one_thread(call))
         call |= {"num_threads": settings.threads, "provider": f"{choice.provider}:{options}"}
         said = stack.enter_context(_overheard(is_needed=choice.provider != CPU))
         try:
@@ -147,58 +141,6 @@ def _options_file(settings: EngineSettings) -> Iterator[Path]:
         yield Path(f"/proc/self/fd/{descriptor}")
     finally:
         os.close(descriptor)
-
-
-@contextmanager
-def _on_one_thread(arguments: Mapping[str, object]) -> Iterator[dict[str, object]]:
-    """Copies of the small files whose metadata limit them to one thread, for as long as the context lasts."""
-    limited: dict[str, object] = {}
-    directory = Path(tempfile.mkdtemp(prefix="edge-asr-"))
-    before = os.environ.get("ORT_LOAD_CONFIG_FROM_MODEL")
-    try:
-        for role in SMALL_ROLES:
-            source = arguments.get(role)
-            if isinstance(source, Path) and can_be_limited(source):
-                limited[role] = directory / source.name
-                (directory / source.name).write_bytes(limited_to_one_thread(source.read_bytes()))
-        os.environ["ORT_LOAD_CONFIG_FROM_MODEL"] = "1"
-        yield limited
-    finally:
-        if before is None:
-            os.environ.pop("ORT_LOAD_CONFIG_FROM_MODEL", None)
-        else:
-            os.environ["ORT_LOAD_CONFIG_FROM_MODEL"] = before
-        shutil.rmtree(directory, ignore_errors=True)
-
-
-def can_be_limited(path: Path) -> bool:
-    """Whether a copy of the file elsewhere is still a whole model: ONNX (not ``.ort``), without external data."""
-    return path.suffix == ".onnx" and b"\x0a\x08location" not in path.read_bytes()
-
-
-def limited_to_one_thread(model: bytes) -> bytes:
-    """An ONNX file with the metadata entry ``ort_config`` added.
-
-    A protobuf message may be written in pieces: fields that follow at the end are merged into it, so nothing needs to
-    be parsed.
-    """
-    options = {"session_options": {"intra_op_num_threads": 1, "inter_op_num_threads": 1}}
-    entry = _field(1, b"ort_config") + _field(2, json.dumps(options).encode())
-    return model + _field(14, entry)  # ModelProto.metadata_props
-
-
-def _field(number: int, content: bytes) -> bytes:
-    """A length-delimited protobuf field."""
-    return _varint(number << 3 | 2) + _varint(len(content)) + content
-
-
-def _varint(value: int) -> bytes:
-    encoded = bytearray()
-    while value > 0x7F:
-        encoded.append(value & 0x7F | 0x80)
-        value >>= 7
-    encoded.append(value)
-    return bytes(encoded)
 
 
 @contextmanager
