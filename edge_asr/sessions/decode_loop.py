@@ -84,7 +84,12 @@ class DecodeLoop:
         """Begin a session; a second one of the same name is a ``ValueError``."""
         if session_id in self._members:
             raise ValueError(f"session {session_id!r} is open already")
-        wishes = StreamOptions(partials=options.partials, language=options.language)
+        wishes = StreamOptions(
+            partials=options.partials,
+            language=options.language,
+            is_batch=options.is_batch,
+            closing_silence_ms=options.endpoint_silence_ms or self._settings.endpoint.silence_ms,
+        )
 
         def open_stream() -> EngineStream:
             return self._engine.open_stream(wishes)
