@@ -95,8 +95,11 @@ def test_the_written_file_names_every_setting_with_its_default() -> None:
 
 
 def test_settings_are_explained_by_the_words_below_them() -> None:
-    assert field_docstrings()["engine.threads"] == "Threads of the encoder; decoder and joiner always run on one."
-    assert field_docstrings()["model"].startswith("Store name or directory")
+    documents = field_docstrings()
+
+    assert documents["model"] == "Store name or directory; empty for the active model."
+    assert set(documents) <= set(KEYS)
+    assert {path.split(".")[0] for path in documents} > {"engine", "endpoint", "limits"}
 
 
 def _names() -> set[str]:
