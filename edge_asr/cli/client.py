@@ -1,0 +1,53 @@
+"""``edge-asr client``: recordings to a running daemon, as that protocol's ordinary client would send them."""
+
+from __future__ import annotations
+
+import click
+
+from edge_asr.cli.options import common_options
+
+
+@click.command()
+@click.argument("url", metavar="URL")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option(
+    "--protocol",
+    type=click.Choice(["native", "wyoming", "openai"]),
+    help="Default: wyoming for tcp:// and unix://, else native.",
+)
+@click.option("--realtime", is_flag=True, help="Send at the pace of speech, as a microphone would.")
+@click.option("--language", default="", metavar="TAG", help="Language to ask for, such as en.")
+@click.option("--token-file", metavar="FILE", help="File with the daemon's bearer token.")
+@click.option("--json", "as_json", is_flag=True, help="Print every event and the latencies as one JSON line each.")
+@common_options
+def client(
+    url: str,
+    files: tuple[str, ...],
+    protocol: str | None,
+    realtime: bool,
+    language: str,
+    token_file: str | None,
+    as_json: bool,
+) -> None:
+    """Send recordings to a running daemon.
+
+    Prints finals as they come; partials and latencies go to standard error. FILE is anything `transcribe` reads, or -
+    for standard input.
+
+    \b
+    Example:
+      edge-asr client --realtime http://127.0.0.1:8765 speech.wav
+      edge-asr client tcp://127.0.0.1:10300 speech.wav
+    """
+    from edge_asr.cli.client_job import Wishes, run_job
+
+    wishes = Wishes.checked(
+        url=url,
+        files=files,
+        protocol=protocol,
+        is_realtime=realtime,
+        language=language,
+        token_file=token_file,
+        as_json=as_json,
+    )
+    click.get_current_context().exit(run_job(wishes))

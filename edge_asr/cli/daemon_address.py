@@ -1,0 +1,100 @@
+"""How ``client`` and ``status`` find a daemon: its URL, the token it wants, and what it means that nobody answers."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import SplitResult, urlsplit
+
+from edge_asr.errors import ConfigurationError, MachineError
+
+DEFAULT_URL = "http://127.0.0.1:8765"
+
+
+@dataclass(frozen=True, slots=True)
+class DaemonAddress:
+    """Where a daemon listens, and the credentials it wants."""
+
+    url: str
+    scheme: str
+    host: str
+    port: int | None
+    path: str
+    token: str = ""
+
+    @property
+    def is_tls(self) -> bool:
+        """Whether the connection is encrypted."""
+        return self.scheme in ("https", "wss")
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """Credentials as HTTP headers."""
+        return {"Authorization": f"Bearer {self.token}"} if self.token else {}
+
+    @property
+    def tls_context(self) -> ssl.SSLContext | None:
+        """Certificates are checked against the system's authorities and ``$SSL_CERT_FILE``."""
+        return ssl.create_default_context() if self.is_tls else None
+
+    def with_path(self, default: str) -> str:
+        """The URL's own path, or this one where it has none."""
+        return self.path if self.path.strip("/") else default
+
+    def websocket_url(self, default_path: str) -> str:
+        """``ws://`` or ``wss://``, whatever it was written as."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        port = f":{self.port}" if self.port is not None else ""
+        return f"{'wss' if self.is_tls else 'ws'}://{host}{port}{self.with_path(default_path)}"
+
+    def unreachable(self, error: Exception) -> MachineError:
+        """Nobody answers there."""
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        return MachineError(f"no daemon answers at {self.url}: {reason}; start one with `edge-asr serve`")
+
+    def forbidden(self) -> ConfigurationError:
+        """The token is missing or wrong."""
+        said = "does not accept this token" if self.token else "wants a token"
+        return ConfigurationError(f"the daemon at {self.url} {said}; name the file that holds it with --token-file")
+
+
+def parse_address(url: str, schemes: tuple[str, ...], token_file: str | None = None) -> DaemonAddress:
+    """Read a URL.
+
+    Args:
+        url: Such as ``http://127.0.0.1:8765``.
+        schemes: What is accepted.
+        token_file: File with the bearer token.
+
+    Raises:
+        ConfigurationError: The URL is none, of another scheme, or the token cannot be read.
+    """
+    parts = urlsplit(url)
+    try:
+        port = parts.port
+    except ValueError:
+        raise _wrong(url, schemes) from None
+    if parts.scheme not in schemes or not _has_place(parts):
+        raise _wrong(url, schemes)
+    return DaemonAddress(url, parts.scheme, parts.hostname or "", port, parts.path, _token(token_file))
+
+
+def _has_place(parts: SplitResult) -> bool:
+    return bool(parts.path) if parts.scheme == "unix" else bool(parts.hostname)
+
+
+def _wrong(url: str, schemes: tuple[str, ...]) -> ConfigurationError:
+    return ConfigurationError(
+        f"{url!r} is no address of a daemon; it begins with {', '.join(f'{s}://' for s in schemes)}"
+    )
+
+
+def _token(token_file: str | None) -> str:
+    if token_file is None:
+        return ""
+    try:
+        return Path(token_file).read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"token file {token_file} cannot be read: {error}") from error

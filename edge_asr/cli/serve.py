@@ -1,0 +1,113 @@
+"""``edge-asr serve``: options to settings, and the daemon."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from edge_asr.cli.options import Invocation, common_options, model_option, pass_invocation, provider_option
+from edge_asr.errors import ConfigurationError
+
+
+@click.command()
+@model_option
+@provider_option
+@click.option("--host", metavar="HOST", help="Address for HTTP and websocket; 0.0.0.0 for every interface.")
+@click.option("--port", type=int, metavar="PORT", help="Port for HTTP and websocket; 0 takes a free one.")
+@click.option("--wyoming", metavar="URI", help="tcp://HOST:PORT, unix://PATH or off.")
+@click.option(
+    "--allow", multiple=True, metavar="CIDR", help="Network whose clients may use Wyoming; may be given several times."
+)
+@click.option("--token-file", metavar="FILE", help="File with the bearer token that HTTP clients must send.")
+@click.option("--tls-cert", metavar="FILE", help="Certificate chain in PEM; serves https and wss.")
+@click.option("--tls-key", metavar="FILE", help="Private key of the certificate.")
+@click.option(
+    "--insecure",
+    multiple=True,
+    metavar="DOOR",
+    help="Let everybody use this door (http or wyoming); may be given several times.",
+)
+@common_options
+@pass_invocation
+def serve(
+    invocation: Invocation,
+    model: str | None,
+    provider: str | None,
+    host: str | None,
+    port: int | None,
+    wyoming: str | None,
+    allow: tuple[str, ...],
+    token_file: str | None,
+    tls_cert: str | None,
+    tls_key: str | None,
+    insecure: tuple[str, ...],
+) -> None:
+    """Run the daemon.
+
+    HTTP and websocket share one port; Wyoming (for Home Assistant) has its own. Both listen on this machine only
+    unless told otherwise. SIGTERM lets running sessions finish, SIGHUP reads the token file again.
+
+    \b
+    Example:
+      edge-asr serve
+      edge-asr serve --wyoming tcp://0.0.0.0:10300 --allow 192.168.1.0/24
+    """
+    options: dict[str, tuple[str, object]] = {
+        "model": ("-m", model),
+        "engine.provider": ("--provider", provider),
+        "server.host": ("--host", host),
+        "server.port": ("--port", port),
+        "server.wyoming": ("--wyoming", wyoming),
+        "server.allow": ("--allow", allow or None),
+        "server.token_file": ("--token-file", token_file),
+        "server.tls_cert": ("--tls-cert", tls_cert),
+        "server.tls_key": ("--tls-key", tls_key),
+        "server.insecure": ("--insecure", insecure or None),
+    }
+    run_daemon(invocation, options)
+
+
+def run_daemon(invocation: Invocation, options: Mapping[str, tuple[str, object]]) -> None:
+    """Merge the configuration, find the model, serve."""
+    from edge_asr.cli.stores import choose_model, installed_vad, open_store
+    from edge_asr.daemon import Surroundings, serve
+
+    settings = invocation.configuration(options).settings
+    _log_at(settings.log.level, invocation.verbosity)
+    store = open_store()
+    model = choose_model(store, settings.model)
+    surroundings = Surroundings(
+        notify_socket=os.environ.get("NOTIFY_SOCKET", ""),
+        watchdog_s=_watchdog_s(os.environ),
+        spool_directory=_spool_directory(os.environ),
+    )
+    serve(settings, model.directory, surroundings, vad_model=installed_vad(store))
+
+
+def _log_at(level: str, verbosity: int) -> None:
+    """The configured level, unless ``-v`` asks for more."""
+    asked = (logging.ERROR, logging.INFO, logging.DEBUG)[min(verbosity, 2)]
+    configured = logging.getLevelNamesMapping()[level.upper()]
+    logging.getLogger("edge_asr").setLevel(min(asked, configured))
+
+
+def _watchdog_s(environment: Mapping[str, str]) -> float:
+    """systemd's watchdog period; it concerns us unless it names another process."""
+    if environment.get("WATCHDOG_PID", str(os.getpid())) != str(os.getpid()):
+        return 0.0
+    try:
+        return int(environment.get("WATCHDOG_USEC", "0")) / 1e6
+    except ValueError as error:
+        raise ConfigurationError(f"WATCHDOG_USEC={environment['WATCHDOG_USEC']!r} is not a whole number") from error
+
+
+def _spool_directory(environment: Mapping[str, str]) -> Path | None:
+    """What systemd made for us to write to; ``/tmp`` is often memory."""
+    for name in ("CACHE_DIRECTORY", "RUNTIME_DIRECTORY"):
+        if environment.get(name):
+            return Path(environment[name].partition(":")[0])
+    return None

@@ -1,0 +1,99 @@
+"""Fetching ``/status`` and writing it for people."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from typing import Any
+
+from edge_asr.cli.daemon_address import DaemonAddress, parse_address
+from edge_asr.errors import MachineError
+
+TIMEOUT_S = 10.0
+
+
+def fetch(url: str, token_file: str | None) -> dict[str, Any]:
+    """The document of a daemon.
+
+    Raises:
+        ConfigurationError: The URL is none, or the daemon wants another token.
+        MachineError: No daemon answers there.
+    """
+    address = parse_address(url, ("http", "https"), token_file)
+    status, content = _get(address)
+    if status == 401:
+        raise address.forbidden()
+    try:
+        document: dict[str, Any] = json.loads(content)
+        if status != 200 or "state" not in document:
+            raise ValueError(f"status {status}")
+    except (ValueError, TypeError) as error:
+        raise MachineError(f"what answers at {url} is no edge-asr daemon: {error}") from error
+    return document
+
+
+def _get(address: DaemonAddress) -> tuple[int, bytes]:
+    context = address.tls_context
+    connection = (
+        http.client.HTTPSConnection(address.host, address.port, timeout=TIMEOUT_S, context=context)
+        if context is not None
+        else http.client.HTTPConnection(address.host, address.port, timeout=TIMEOUT_S)
+    )
+    try:
+        connection.request("GET", address.with_path("/status"), headers=dict(address.headers))
+        response = connection.getresponse()
+        return response.status, response.read()
+    except (OSError, http.client.HTTPException) as error:
+        raise address.unreachable(error) from error
+    finally:
+        connection.close()
+
+
+def render(document: dict[str, Any]) -> str:
+    """One line per figure."""
+    lines = [("state", _state(document)), *_model_lines(document["model"]), *_figure_lines(document)]
+    lines += [(f"{door['door']} door", f"{door['address']}, {door['access']}") for door in document["doors"]]
+    width = max(len(name) for name, _ in lines)
+    return "".join(f"{name:<{width}}  {value}\n" for name, value in lines)
+
+
+def _state(document: dict[str, Any]) -> str:
+    reason = f": {document['reason']}" if document["reason"] else ""
+    return f"{document['state']}{reason} (edge-asr {document['version']}, up {_duration(document['uptime_s'])})"
+
+
+def _model_lines(model: dict[str, Any] | None) -> list[tuple[str, str]]:
+    if model is None:
+        return [("model", "none loaded")]
+    threads = f"{model['threads']} thread{'s' if model['threads'] != 1 else ''}"
+    lines = [
+        ("model", f"{model['model']} ({model['family']}; {', '.join(model['languages'])})"),
+        ("provider", f"{model['provider']}, {threads}"),
+    ]
+    return lines + [("note", note) for note in model["notes"]]
+
+
+def _figure_lines(document: dict[str, Any]) -> list[tuple[str, str]]:
+    stats, memory, celsius = document["stats"], document["memory_bytes"], document["temperature_c"]
+    rtf = f"{document['rtf']:.3f}" if document["rtf"] is not None else "nothing decoded yet"
+    return [
+        ("sessions", f"{document['sessions']} of {document['max_sessions']}"),
+        ("real-time factor", rtf),
+        ("decoded", f"{_duration(stats['audio_s'] if stats else 0)} of audio"),
+        ("memory", f"worker {_mib(memory['worker'])}, front {_mib(memory['front'])}"),
+        ("temperature", f"{celsius:.0f} °C" if celsius is not None else "no sensor"),
+        ("restarts", str(document["restarts"])),
+    ]
+
+
+def _mib(count: int) -> str:
+    return f"{count / 2**20:.0f} MiB"
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    parts = [(days, "d"), (hours, "h"), (minutes, "min"), (rest, "s")]
+    shown = [f"{count} {unit}" for count, unit in parts if count][:2]
+    return " ".join(shown) or "0 s"
