@@ -11,7 +11,8 @@ from edge_asr.families import FAMILIES
 from edge_asr.manifest import ModelFile, ModelManifest, ModelSource, Precision
 from edge_asr.store.archive import extract_all
 from edge_asr.store.digest import sha256_of
-from edge_asr.store.inspect import guess_family, inspect_model
+from edge_asr.store.family_guess import guess_family
+from edge_asr.store.inspect import inspect_model
 
 _ENDINGS = (".tar.bz2", ".tar.gz", ".tar.xz", ".tgz", ".tar", ".zip", ".whl")
 
