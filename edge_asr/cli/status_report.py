@@ -24,11 +24,11 @@ def fetch(url: str, token_file: str | None) -> dict[str, Any]:
     if status == 401:
         raise address.forbidden()
     try:
-        document: dict[str, Any] = json.loads(content)
-        if status != 200 or "state" not in document:
-            raise ValueError(f"status {status}")
-    except (ValueError, TypeError) as error:
-        raise MachineError(f"what answers at {url} is no edge-asr daemon: {error}") from error
+        document = json.loads(content)
+    except ValueError:
+        document = None
+    if status != 200 or not isinstance(document, dict) or "state" not in document:
+        raise MachineError(f"what answers at {url} (with status {status}) is no edge-asr daemon")
     return document
 
 

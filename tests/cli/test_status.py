@@ -1,0 +1,70 @@
+"""``edge-asr status``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from edge_asr.cli.status_report import render
+from edge_asr.servers.status import Door, Machine, status_document
+from tests.cli.conftest import Run
+from tests.support.background import in_background
+from tests.support.doors import http_door
+from tests.support.recognizer import ScriptedRecognizer
+from tests.support.values import SERVING, STARTING
+
+DOOR = Door("http", "http://127.0.0.1:8765", "this machine only")
+
+
+def test_a_serving_daemon_is_described_line_by_line() -> None:
+    machine = Machine(front_rss_bytes=40 << 20, temperature_c=51.2)
+    document = status_document(SERVING, (DOOR,), machine, version="1.2.3", uptime_s=3723)
+    assert render(document) == (
+        "state             ready (edge-asr 1.2.3, up 1 h 2 min)\n"
+        "model             starter-en (zipformer2-ctc; en)\n"
+        "provider          cpu, 1 thread\n"
+        "sessions          1 of 16\n"
+        "real-time factor  0.200\n"
+        "decoded           1 min 40 s of audio\n"
+        "memory            worker 90 MiB, front 40 MiB\n"
+        "temperature       51 °C\n"
+        "restarts          0\n"
+        "http door         http://127.0.0.1:8765, this machine only\n"
+    )
+
+
+def test_a_starting_daemon_says_what_it_waits_for() -> None:
+    text = render(status_document(STARTING, (DOOR,), Machine(1 << 20, None), version="1.2.3", uptime_s=0))
+    assert "state             starting: the model is being loaded (edge-asr 1.2.3, up 0 s)\n" in text
+    assert "model             none loaded\n" in text
+    assert "temperature       no sensor\n" in text
+
+
+def test_json_is_the_daemons_document(run: Run) -> None:
+    with in_background(lambda: http_door(ScriptedRecognizer())) as base:
+        assert json.loads(run("status", base, "--json").out) == {"state": "ready"}
+
+
+def test_a_wrong_token_is_said(run: Run, tmp_path: Path) -> None:
+    for name in ("right", "wrong"):
+        (tmp_path / name).write_text(name * 8)
+        (tmp_path / name).chmod(0o600)
+    with in_background(lambda: http_door(ScriptedRecognizer(), token_file=str(tmp_path / "right"))) as base:
+        assert run("status", base, "--token-file", tmp_path / "right", "--json").status == 0
+        refused = run("status", base, "--token-file", tmp_path / "wrong")
+        assert refused.status == 2
+        assert "does not accept this token" in refused.err
+
+
+def test_something_else_at_the_address_is_no_daemon(run: Run) -> None:
+    with in_background(lambda: http_door(ScriptedRecognizer())) as base:
+        ran = run("status", f"{base}/v1/models")
+    assert ran.status == 5
+    assert "is no edge-asr daemon" in ran.err
+
+
+@pytest.mark.parametrize("url", ["tcp://x:1", "localhost", "http://"])
+def test_an_address_that_is_none_exits_2(run: Run, url: str) -> None:
+    assert run("status", url).status == 2
