@@ -32,7 +32,8 @@ def check_metadata(
     for role, keys in family.metadata.items():
         header = headers[role]
         if header.kind == "onnx":
-            _check_model_type(model, family, names[role], header)
+            if role == "encoder":
+                _check_model_type(model, family, names[role], header)
             _check_present(model, family, names[role], header, keys)
             for key in keys:
                 _check_value(model, names[role], key, header.metadata[key])
@@ -41,7 +42,7 @@ def check_metadata(
 
 def _check_model_type(model: str, family: ModelFamily, name: str, header: OnnxHeader) -> None:
     expected = family.model_type
-    if not expected or "context_size" in header.metadata:
+    if not expected:
         return
     found = header.metadata.get("model_type")
     if found is None:

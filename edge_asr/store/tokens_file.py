@@ -27,9 +27,14 @@ def read_tokens(path: Path) -> list[str]:
         raise ModelDamaged(path.name, "is not text; the tokens file of this model is another") from error
     except OSError as error:
         raise ModelDamaged(path.name, f"cannot be read: {error.strerror or error}") from error
-    numbered = dict(_line(path.name, number, line) for number, line in enumerate(_lines(text), 1))
-    if not numbered:
+    pairs = [_line(path.name, number, line) for number, line in enumerate(_lines(text), 1)]
+    if not pairs:
         raise ModelDamaged(path.name, "holds no tokens")
+    numbered: dict[int, str] = {}
+    for identifier, symbol in pairs:
+        if identifier in numbered:
+            raise ModelDamaged(path.name, f"two tokens have the id {identifier}")
+        numbered[identifier] = symbol
     if sorted(numbered) != list(range(len(numbered))):
         missing = next(number for number in range(len(numbered)) if number not in numbered)
         raise ModelDamaged(

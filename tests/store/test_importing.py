@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from edge_asr.errors import ModelDamaged
+from edge_asr.store.digest import check_files
+from edge_asr.store.importing import import_archive, import_directory, store_name
+from edge_asr.store.inspect import inspect_model
+from edge_asr.store.store import ModelStore
+from tests.support import tiny_models
+
+
+@pytest.mark.parametrize(
+    ("file_name", "name"),
+    [
+        ("sherpa-onnx-en-20M.tar.bz2", "sherpa-onnx-en-20m"),
+        ("My Model (v2)", "my-model-v2"),
+        ("___", "___"),
+        ("...", "imported"),
+    ],
+)
+def test_a_store_name_is_made_of_a_file_name(file_name: str, name: str) -> None:
+    assert store_name(file_name) == name
+
+
+def test_a_directory_becomes_an_installed_model(tmp_path: Path, store: ModelStore) -> None:
+    source = tmp_path / "source"
+    tiny_models.write_lstm_transducer(source)
+    model = store.install("mine", lambda target: import_directory(source, target, "mine", ("en",)))
+    assert (model.manifest.family, model.manifest.chunk_ms, model.manifest.source.kind) == (
+        "lstm-transducer",
+        320,
+        "local",
+    )
+    check_files(model.manifest, model.directory)
+    assert inspect_model(model.directory, store.find("mine").manifest).vocabulary == 5
+
+
+def test_an_archive_is_looked_through(tmp_path: Path, store: ModelStore) -> None:
+    tiny_models.write_lstm_transducer(tmp_path / "inner")
+    archive = tmp_path / "m.tar.gz"
+    with tarfile.open(archive, "w:gz") as tar:
+        tar.add(tmp_path / "inner", "some-model")
+    model = store.install("mine", lambda target: import_archive(archive, target, "mine", ("en",)))
+    assert sorted(path.name for path in model.directory.iterdir()) == [
+        "decoder.onnx",
+        "encoder.onnx",
+        "joiner.onnx",
+        "manifest.toml",
+        "tokens.txt",
+    ]
+
+
+def test_a_model_that_cannot_be_served_is_not_installed(tmp_path: Path, store: ModelStore) -> None:
+    source = tmp_path / "source"
+    tiny_models.write_lstm_transducer(source)
+    (source / "tokens.txt").write_text("<blk> 0\n")
+    with pytest.raises(ModelDamaged, match="do not belong together"):
+        store.install("mine", lambda target: import_directory(source, target, "mine", ("en",)))
+    assert store.installed() == []
