@@ -82,8 +82,10 @@ class Daemon:
         self.wyoming = f"tcp://127.0.0.1:{free_port()}"
         port = self.http.rpartition(":")[2]
         command = [*EDGE_ASR, "serve", "-m", model, "--port", port, "--wyoming", self.wyoming]
-        self._log = tempfile.NamedTemporaryFile("w+", prefix="edge-asr-demo-", suffix=".log", delete=False)
-        self._process = subprocess.Popen(command, stderr=self._log, start_new_session=True)
+        descriptor, log = tempfile.mkstemp(prefix="edge-asr-demo-", suffix=".log")
+        self._log = Path(log)
+        self._process = subprocess.Popen(command, stderr=descriptor, start_new_session=True)
+        os.close(descriptor)
         self._wait_until_ready()
 
     def status(self) -> dict[str, Any]:
@@ -96,12 +98,12 @@ class Daemon:
         """End it as systemd would."""
         self._process.send_signal(signal.SIGTERM)
         self._process.wait(timeout=30)
-        Path(self._log.name).unlink()
+        self._log.unlink()
 
     def leave_running(self) -> None:
         """Say where it is and how to end it."""
         print(f"\nThe daemon goes on: {self.http} and Wyoming at {self.wyoming}")
-        print(f"Its log is {self._log.name}; end it with: kill {self._process.pid}")
+        print(f"Its log is {self._log}; end it with: kill {self._process.pid}")
 
     def _wait_until_ready(self) -> None:
         while self._process.poll() is None:
@@ -110,7 +112,7 @@ class Daemon:
             )
             if ran.returncode == 0 and json.loads(ran.stdout)["state"] == "ready":
                 return
-        sys.exit(f"the daemon did not start:\n{Path(self._log.name).read_text()}")
+        sys.exit(f"the daemon did not start:\n{self._log.read_text()}")
 
 
 def stream(protocol: str, url: str, path: Path) -> str:
@@ -131,9 +133,7 @@ def stream(protocol: str, url: str, path: Path) -> str:
 def print_figures(status: dict[str, Any]) -> None:
     """The figures of the daemon: real-time factor and memory; the client has printed its latencies itself."""
     model, memory = status["model"], status["memory_bytes"]
-    print(
-        f"  model              {model['model']} ({model['family']}), provider {model['provider']}, {model['threads']} thread"
-    )
+    print(f"  model              {model['model']} ({model['family']}), provider {model['provider']}")
     if status["rtf"] is not None:
         print(f"  real-time factor   {status['rtf']:.3f} (time in the engine per second of audio)")
     for process, used_bytes in memory.items():
