@@ -83,7 +83,7 @@ class Instruments:
         )
         self._memory = Gauge(
             "edge_asr_resident_memory_bytes",
-            "Resident memory, bytes, by process: front, worker-0, …",
+            "Resident memory, bytes, by process: front, worker-0 and so on.",
             ["process"],
             registry=registry,
         )
