@@ -167,7 +167,7 @@ class Daemon:
 
     def _announce(self) -> None:
         ready = self._recognizer.status().ready
-        sentence = f"ready: {ready.model} on {ready.provider}" if ready else "ready"
+        sentence = f"serving {ready.model} on {ready.provider}" if ready else "serving"
         logger.info("%s", sentence)
         for note in ready.notes if ready else ():
             logger.warning("%s", note)

@@ -84,7 +84,7 @@ async def test_health_says_starting_until_the_model_is_loaded(manager: Manager) 
         assert (starting.status_code, starting.json()["state"]) == (503, "starting")
         await manager.heard("STATUS=loading the model")
         recognizer.may_start.set()
-        await manager.heard("READY=1\nSTATUS=ready: starter-en on cpu")
+        await manager.heard("READY=1\nSTATUS=serving starter-en on cpu")
         assert (await get(daemon, "/health/ready")).status_code == 200
 
 

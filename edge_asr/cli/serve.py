@@ -73,6 +73,7 @@ def serve(
 
 def run_daemon(invocation: Invocation, options: Mapping[str, tuple[str, object]]) -> None:
     """Merge the configuration, find the model, serve."""
+    from edge_asr.cli.messages import remark
     from edge_asr.cli.stores import choose_model, installed_vad, open_store
     from edge_asr.daemon import Surroundings, serve
 
@@ -80,6 +81,8 @@ def run_daemon(invocation: Invocation, options: Mapping[str, tuple[str, object]]
     _log_at(settings.log.level, invocation.verbosity)
     store = open_store()
     model = choose_model(store, settings.model)
+    if model.manifest.words_note:
+        remark(model.manifest.words_note)
     surroundings = Surroundings(
         notify_socket=os.environ.get("NOTIFY_SOCKET", ""),
         watchdog_s=_watchdog_s(os.environ),

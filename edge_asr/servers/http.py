@@ -187,7 +187,7 @@ class Transcriptions:
         finally:
             session.cancel()
         if isinstance(outcome, Failed):
-            return render_error(_with_client_name(outcome, upload))
+            return render_error(outcome)
         return render(wanted, outcome)
 
     def _language(self, wanted: TranscriptionRequest) -> str:
@@ -226,12 +226,6 @@ async def _unless_gone(request: Request, work: Coroutine[None, None, Transcripti
 async def _until_disconnected(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
-
-
-def _with_client_name(failed: Failed, upload: Upload) -> Failed:
-    """The client knows its file by its own name, not by the one it was spooled under."""
-    message = failed.message.replace(str(upload.path), upload.file_name or "the upload")
-    return msgspec.structs.replace(failed, message=message)
 
 
 def _response(body: Body) -> Response:

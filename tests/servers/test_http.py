@@ -121,18 +121,6 @@ async def test_a_failed_session_has_the_status_of_its_reason(code: str, status: 
     assert (response.status_code, response.json()["error"]["code"]) == (status, code)
 
 
-async def test_a_client_reads_of_its_own_file_and_not_of_ours(tmp_path: Path) -> None:
-    recognizer = ScriptedRecognizer()
-
-    async def refuse(path: Path, max_duration_s: float) -> None:
-        recognizer.sessions[0].say(Failed("s0", "audio_unreadable", f"{path}: it is empty"))
-
-    recognizer.on_recording = refuse
-    async with http_door(recognizer, spool_directory=tmp_path) as base:
-        response = await post(base, files=upload(name="speech.wav"))
-    assert response.json()["error"]["message"] == "speech.wav: it is empty"
-
-
 async def test_an_overloaded_daemon_says_when_to_try_again() -> None:
     async with http_door(ScriptedRecognizer(max_sessions=0)) as base:
         response = await post(base, files=upload())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 from edge_asr.errors import NotReady, Overloaded
@@ -41,9 +41,6 @@ class ScriptedSession:
         self.has_heard.set()
 
     async def send_recording(self, path: Path, max_duration_s: float) -> None:
-        if self._recognizer.on_recording is not None:
-            await self._recognizer.on_recording(path, max_duration_s)
-            return
         self.recording = await asyncio.to_thread(path.read_bytes)
         await self.finish()
 
@@ -95,7 +92,6 @@ class ScriptedRecognizer:
         self.ready = ready
         self.max_sessions = max_sessions
         self.failure: Failed | None = None
-        self.on_recording: Callable[[Path, float], Awaitable[None]] | None = None
         self.start_error: Exception | None = None
         self.state = "ready" if ready else "starting"
         self.reason = "" if ready else "the model is being loaded"
