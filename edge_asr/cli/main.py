@@ -103,6 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         arguments: The words after the program's name; those of the process when omitted.
     """
     invocation = Invocation()
+    _open_closed_streams()
     _log_to_stderr()
     try:
         status = _run(list(sys.argv[1:] if arguments is None else arguments), invocation)
@@ -169,6 +170,14 @@ def _is_reader_gone() -> bool:
     poll = select.poll()
     poll.register(descriptor, select.POLLOUT)
     return any(events & (select.POLLERR | select.POLLHUP) for _, events in poll.poll(0))
+
+
+def _open_closed_streams() -> None:
+    """Let a stream that was closed before we began (``>&-``) lead nowhere, so that no file takes its number."""
+    for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            os.dup2(os.open(os.devnull, os.O_RDWR), descriptor)
+            setattr(sys, name, os.fdopen(descriptor, "r" if name == "stdin" else "w", closefd=False))
 
 
 def _log_to_stderr() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -50,8 +52,8 @@ def open_recordings(
 
 
 def _open_once(file: str, channel: ChannelChoice, layout: PcmLayout | None) -> AudioSource:
-    if not _is_pipe(file):
-        return _open_file(Path(file), channel, layout, _name(file))
+    if (path := _regular_file(file)) is not None:
+        return _open_file(path, channel, layout, _name(file))
     stream = _pipe(file)
     if layout is not None:
         return open_raw_pipe(stream, layout, channel, name=_name(file))
@@ -67,16 +69,29 @@ def _open_file(path: Path, channel: ChannelChoice, layout: PcmLayout | None, nam
 @contextmanager
 def _readable_again(file: str) -> Iterator[Path]:
     """A path that can be opened once per channel; a pipe is copied into a temporary file for that."""
-    if not _is_pipe(file):
-        yield Path(file)
+    if (path := _regular_file(file)) is not None:
+        yield path
         return
     with _pipe(file) as stream, spooled(stream, _name(file)) as path:
         yield path
 
 
-def _is_pipe(file: str) -> bool:
+def _regular_file(file: str) -> Path | None:
+    """The path by which a file can be opened again and again; ``None`` for what can be read only once, as it comes."""
+    if file == STANDARD_INPUT:
+        # By our number and not as "self", since ffmpeg opens it too.
+        return Path(f"/proc/{os.getpid()}/fd/0") if _is_redirected_file() else None
     path = Path(file)
-    return file == STANDARD_INPUT or path.is_fifo() or path.is_char_device() or path.is_socket()
+    return None if path.is_fifo() or path.is_char_device() or path.is_socket() else path
+
+
+def _is_redirected_file() -> bool:
+    """Whether standard input is a file from its beginning, as in ``edge-asr transcribe - < talk.flac``."""
+    try:
+        descriptor = sys.stdin.fileno()
+        return stat.S_ISREG(os.fstat(descriptor).st_mode) and os.lseek(descriptor, 0, os.SEEK_CUR) == 0
+    except (AttributeError, OSError, ValueError):  # there is no standard input, or it was replaced by no file
+        return False
 
 
 def _pipe(file: str) -> BufferedReader:
@@ -86,7 +101,9 @@ def _pipe(file: str) -> BufferedReader:
         except OSError as error:
             raise AudioUnreadable(file, f"cannot be read: {error.strerror}") from error
     if sys.stdin is None or sys.stdin.isatty():
-        raise ConfigurationError("`-` reads a recording from standard input, which is a terminal; pipe one into it")
+        raise ConfigurationError(
+            "`-` reads a recording from standard input, which is a terminal or closed; pipe one into it"
+        )
     return cast("BufferedReader", sys.stdin.buffer)
 
 

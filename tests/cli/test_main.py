@@ -157,3 +157,12 @@ def test_a_reader_that_has_seen_enough_is_no_failure() -> None:
         )
 
     assert (ran.returncode, ran.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_stream_that_is_closed_leads_nowhere(closed) -> None:
+    ran = subprocess.run(
+        f"{sys.executable} -m edge_asr config show {closed}", shell=True, capture_output=True, text=True
+    )
+
+    assert (ran.returncode, ran.stderr) == (0, "")
