@@ -16,7 +16,7 @@ from edge_asr.errors import EdgeAsrError, EngineFailed
 from edge_asr.events import Failed, TranscriptEvent
 from edge_asr.requests import SessionOptions
 from edge_asr.sessions.decode_loop import DecodeLoop, LoopFigures
-from edge_asr.sessions.recording import RecordingReader
+from edge_asr.sources.read_ahead import RecordingReader
 
 __all__ = ["DecodeLoop", "LoopFigures", "Runner"]
 
