@@ -1,4 +1,4 @@
-"""A recording read ahead on a thread of its own: blocks wait in a short queue, so that hours of audio cost no memory."""
+"""A recording read ahead on a thread of its own: blocks wait in a short queue, so that hours cost no memory."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def read_header(path: Path) -> OnnxHeader:
         with path.open("rb") as file:
             if not path.stat().st_size:
                 raise ModelDamaged(name, "is empty; fetch it again")
-            # Not closed here: an error on its way up still holds views of the mapping, which ends with the last of them.
+            # Not closed here: an error on its way up holds views of the mapping, which ends with the last of them.
             return _parse(memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)), name)
     except OSError as error:
         raise ModelDamaged(name, f"cannot be read: {error.strerror or error}") from error
