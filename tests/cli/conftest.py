@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -25,8 +26,10 @@ Run = Callable[..., Ran]
 def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A machine without any configuration; the user's home."""
     monkeypatch.setattr(configuration, "SYSTEM_FILE", tmp_path / "etc" / "edge-asr.toml")
+    ours = [name for name in os.environ if name.startswith("EDGE_ASR_")]
+    for name in (*ours, "STATE_DIRECTORY", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     return tmp_path / "home"
 
 

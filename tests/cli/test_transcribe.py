@@ -15,7 +15,7 @@ import soundfile
 
 import edge_asr
 from edge_asr.cli import transcription_job
-from edge_asr.engines.base import EngineDescription, StreamOptions
+from edge_asr.engines.base import StreamOptions
 from edge_asr.engines.scripted import ScriptedEngine, ScriptedStream, ScriptedWord
 from edge_asr.workers.loaded_model import LoadedModel
 from tests.sources.conftest import s16le, tone
@@ -30,9 +30,6 @@ class SpeakingEngine(ScriptedEngine):
         super().__init__([ScriptedWord(" go", 0.4, -0.1), ScriptedWord(" forward", 0.9, -0.1)])
         self.options: list[StreamOptions] = []
         self.is_closed = False
-
-    def describe(self) -> EngineDescription:
-        return super().describe()
 
     def open_stream(self, options: StreamOptions) -> ScriptedStream:
         self.options.append(options)
@@ -76,7 +73,7 @@ class TestFormats:
         assert run("transcribe", wav, wav).out == f"{wav}: go forward\n" * 2
 
     def test_json(self, run, wav) -> None:
-        (entry,) = json.loads(run("transcribe", "--format", "json", wav).out)
+        (entry,) = json.loads(run("transcribe", "-m", "starter-en", "--format", "json", wav).out)
 
         assert (entry["file"], entry["model"], entry["duration_s"]) == (str(wav), "starter-en", 1.5)
         assert [word["word"] for word in entry["segments"][0]["words"]] == ["go", "forward"]
