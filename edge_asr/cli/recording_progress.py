@@ -6,6 +6,7 @@ import contextlib
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 Show = Callable[[str, float], None]
 """Called with the recording's name and how many recordings are done; fractions count."""
@@ -27,7 +28,7 @@ def recording_bar(total: int, *, is_wanted: bool) -> Iterator[Show]:
         TimeRemainingColumn,
     )
 
-    columns = [TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()]
+    columns = [TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()]
     if total > 1:
         columns.insert(2, MofNCompleteColumn())
     # Transcripts on the same terminal are drawn above the bar; in a file or a pipe they must stay what they are.
@@ -36,7 +37,7 @@ def recording_bar(total: int, *, is_wanted: bool) -> Iterator[Show]:
         task = bars.add_task("", total=total)
 
         def show(name: str, done: float) -> None:
-            bars.update(task, description=name, completed=done)
+            bars.update(task, description=Path(name).name, completed=done)
 
         yield show
 

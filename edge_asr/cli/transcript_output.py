@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, Protocol
+from typing import Protocol
 
 from edge_asr.cli.transcripts import (
     SUFFIXES,
@@ -36,10 +36,32 @@ class TranscriptOutput(Protocol):
         ...
 
 
+class TextSink(Protocol):
+    """What text is written to."""
+
+    def write(self, text: str, /) -> object:
+        """Append text."""
+        ...
+
+    def flush(self) -> object:
+        """Let it be seen now."""
+        ...
+
+
+class _StandardOutput:
+    """Standard output as it is at the moment: while a progress bar is drawn on the same terminal, it is replaced."""
+
+    def write(self, text: str, /) -> object:
+        return sys.stdout.write(text)
+
+    def flush(self) -> object:
+        return sys.stdout.flush()
+
+
 class TextOutput:
     """One line per segment, as soon as it is final; with several recordings each line begins with its file."""
 
-    def __init__(self, stream: IO[str], *, names_files: bool) -> None:
+    def __init__(self, stream: TextSink, *, names_files: bool) -> None:
         self._stream = stream
         self._names_files = names_files
 
@@ -60,7 +82,7 @@ class TextOutput:
 class JsonLinesOutput:
     """One line per recording; with partials also one per event, which has a ``type``."""
 
-    def __init__(self, stream: IO[str], *, with_events: bool) -> None:
+    def __init__(self, stream: TextSink, *, with_events: bool) -> None:
         self._stream = stream
         self._with_events = with_events
 
@@ -84,7 +106,7 @@ class JsonLinesOutput:
 class DocumentOutput:
     """One document, complete when everything is: a JSON list, or the subtitles of one recording."""
 
-    def __init__(self, stream: IO[str], transcript_format: TranscriptFormat) -> None:
+    def __init__(self, stream: TextSink, transcript_format: TranscriptFormat) -> None:
         self._stream = stream
         self._format = transcript_format
         self._transcripts: list[RecordingTranscript] = []
@@ -181,9 +203,9 @@ def _directory_output(directory: Path, transcript_format: TranscriptFormat, file
 
 
 @contextmanager
-def _open_stream(output: str | None) -> Iterator[IO[str]]:
+def _open_stream(output: str | None) -> Iterator[TextSink]:
     if output is None:
-        yield sys.stdout
+        yield _StandardOutput()
         return
     with ExitStack() as stack:
         try:
