@@ -19,8 +19,8 @@ from edge_asr.settings import EngineSettings
 WARM_UP_S = 1.0
 WARM_UP_RMS = 0.1
 
-TRUST_WINDOWS = 24
-"""In batch work, speech once heard is taken to go on for so many windows (0.8 s) while it stays as loud."""
+TRUST_WINDOWS = 32
+"""In batch work, speech once heard is taken to go on for so many windows (1 s) while it stays as loud."""
 
 WITHOUT_SILERO = "speech is told from noise by its energy only; `edge-asr models pull silero-vad` hears better"
 

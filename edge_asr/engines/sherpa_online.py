@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -280,11 +280,7 @@ class SherpaOnlineStream:
             EngineFailed: The token table lacks a token that the model emitted.
         """
         if self.native is not None and self._looked_at_step != self._steps:
-            try:
-                result = self._recognizer.get_result_all(self.native)
-            except (RuntimeError, IndexError) as error:
-                raise EngineFailed(f"the result cannot be read ({error}); is tokens.txt the model's own?") from error
-            self._hypothesis = Hypothesis(result.text.strip(), self._tokens(result), self._decoded_samples())
+            self._hypothesis = self._look()
             self._looked_at_step = self._steps
         return self._hypothesis
 
@@ -302,6 +298,17 @@ class SherpaOnlineStream:
     def close(self) -> None:
         """Give the native state back."""
         self.native = None
+
+    def _look(self) -> Hypothesis:
+        decoded = self._decoded_samples()
+        try:
+            result = self._recognizer.get_result_all(self.native)
+            return Hypothesis(result.text.strip(), self._tokens(result), decoded)
+        except UnicodeDecodeError:
+            # A model that writes bytes is in the middle of a character; the next step brings the rest.
+            return replace(self._hypothesis, decoded_samples=decoded)
+        except (RuntimeError, IndexError) as error:
+            raise EngineFailed(f"the result cannot be read ({error}); is tokens.txt the model's own?") from error
 
     def _feed_silence(self, samples: int) -> None:
         if samples:

@@ -6,6 +6,7 @@ what cannot hold speech never reaches them.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ from edge_asr.errors import ConfigurationError, EngineFailed
 from edge_asr.families import ModelFamily
 from edge_asr.manifest import ModelManifest
 from edge_asr.settings import EngineSettings
+
+_log = logging.getLogger(__name__)
 
 SHORTEST_S = 0.1
 """No word is shorter; Moonshine fails on 10 ms."""
@@ -123,8 +126,9 @@ class SherpaSegmentDecoder:
             return Hypothesis("", (), len(samples))
         before = max(0, round(PADDED_TO_S * self._sample_rate_hz) - len(samples)) // 2
         result = self._recognize(np.pad(samples, before) if before else samples)
-        tokens = timed_tokens(result, samples, self._sample_rate_hz, -before / self._sample_rate_hz)
-        return Hypothesis(result.text.strip(), tokens, len(samples))
+        text = _text_of(result)
+        tokens = timed_tokens(result, text, samples, self._sample_rate_hz, -before / self._sample_rate_hz)
+        return Hypothesis(text, tokens, len(samples))
 
     def _recognize(self, samples: Float32Array) -> Any:  # noqa: ANN401  native
         try:
@@ -138,6 +142,7 @@ class SherpaSegmentDecoder:
 
 def timed_tokens(
     result: Any,  # noqa: ANN401  native
+    text: str,
     samples: Float32Array,
     sample_rate_hz: int,
     offset_s: float,
@@ -146,7 +151,7 @@ def timed_tokens(
 
     Families that give no times get them spread over the loud part of the audio, by the length of the tokens' text.
     """
-    texts = list(result.tokens) or [f" {word}" for word in result.text.split()]
+    texts = _token_texts(result) or [f" {word}" for word in text.split()]
     if len(result.timestamps) == len(texts):
         starts = [max(0.0, offset_s + time_s) for time_s in result.timestamps]
     else:
@@ -156,6 +161,21 @@ def timed_tokens(
         Token(text, start_s, None if log_prob is None else min(0.0, log_prob))
         for text, start_s, log_prob in zip(texts, starts, log_probs, strict=True)
     )
+
+
+def _token_texts(result: Any) -> list[str]:  # noqa: ANN401  native
+    try:
+        return list(result.tokens)
+    except UnicodeDecodeError:
+        return []  # tokens of single bytes: characters are whole in the text only
+
+
+def _text_of(result: Any) -> str:  # noqa: ANN401  native
+    try:
+        return str(result.text).strip()
+    except UnicodeDecodeError:
+        _log.warning("the model ended within a character; its text is lost")
+        return ""
 
 
 def spread(texts: list[str], begin_s: float, end_s: float) -> list[float]:
