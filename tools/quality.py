@@ -135,11 +135,14 @@ def stream_live(prompts: list[Prompt], options: argparse.Namespace) -> dict[str,
 
 
 def _address(daemon: subprocess.Popen[str]) -> str:
+    """Where the websocket is, as soon as the model is loaded."""
     assert daemon.stderr is not None
+    url = ""
     for line in daemon.stderr:
         found = re.search(r"http://[\d.]+:\d+", line)
-        if found:
-            return found.group().replace("http://", "ws://") + "/v1/stream"
+        url = found.group().replace("http://", "ws://") + "/v1/stream" if found else url
+        if "ready:" in line:
+            return url
     sys.exit("the daemon did not start")
 
 

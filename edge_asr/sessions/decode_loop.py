@@ -103,7 +103,8 @@ class DecodeLoop:
         if member is None:
             return
         try:
-            member.session.feed(member.intake.take_chunk(chunk))
+            chunk = member.intake.take_chunk(chunk)
+            member.session.feed(chunk, member.intake.take_replaced())
         except ValueError as error:
             self.fail(session_id, ProtocolViolation(str(error)))
 
@@ -112,7 +113,8 @@ class DecodeLoop:
         member = self._listening(session_id)
         if member is not None:
             member.received_bytes += len(data)
-            member.session.feed(member.intake.take_bytes(data, self._clock.now_ns()))
+            chunk = member.intake.take_bytes(data, self._clock.now_ns())
+            member.session.feed(chunk, member.intake.take_replaced())
 
     def flush(self, session_id: str) -> None:
         """Close the session's open segment once what was fed is decoded."""

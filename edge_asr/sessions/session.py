@@ -83,11 +83,17 @@ class Session:
 
     # Audio in.
 
-    def feed(self, chunk: AudioChunk) -> None:
-        """Take audio at the engine's rate; ignored after ``finish`` and after the end."""
+    def feed(self, chunk: AudioChunk, already_replaced: int = 0) -> None:
+        """Take audio at the engine's rate; ignored after ``finish`` and after the end.
+
+        Args:
+            chunk: May hold samples that are no sound; they are replaced by silence, counted and announced.
+            already_replaced: Samples that were replaced on the way here.
+        """
         if not self.takes_audio:
             return
         samples, replaced = replace_non_finite(chunk.samples)
+        replaced += already_replaced
         if replaced:
             self.replaced_samples += replaced
             self._notice("samples_replaced", "samples that are not finite were replaced by silence", replaced)

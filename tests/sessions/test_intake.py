@@ -47,3 +47,12 @@ def test_a_rate_that_changes_is_refused() -> None:
     intake.take_chunk(AudioChunk(np.zeros(10, np.float32), 48_000, 0, 3))
     with pytest.raises(ValueError, match="audio at 44100 Hz in a session at 48000 Hz"):
         intake.take_chunk(AudioChunk(np.zeros(10, np.float32), 44_100, 10, 3))
+
+
+def test_one_bad_sample_does_not_spread_through_the_resampler() -> None:
+    intake = Intake(SessionOptions(), 16_000)
+    samples = np.full(4800, 0.5, np.float32)
+    samples[2400] = np.nan
+    out = np.concatenate([intake.take_chunk(AudioChunk(samples, 48_000, 0, 1)).samples, intake.end().samples])
+    assert np.isfinite(out).all()
+    assert (intake.take_replaced(), intake.take_replaced()) == (1, 0)
