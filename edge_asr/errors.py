@@ -37,7 +37,7 @@ facts as attributes and composes its sentence from them: the thing, the value fo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 __all__ = [
@@ -69,6 +69,7 @@ __all__ = [
     "StoreNotWritable",
     "UnknownProvider",
     "WorkerDied",
+    "error_of",
 ]
 
 
@@ -340,3 +341,25 @@ class EngineFailed(SessionError):
     def __init__(self, reason: str) -> None:
         self.reason = reason
         super().__init__(f"the engine failed on this session: {reason}")
+
+
+def error_of(code: str, message: str) -> EdgeAsrError:
+    """The error another process reported, as an instance of its own class; an unknown code is the root of the tree.
+
+    It carries the sentence and the code; the facts that the sentence was composed from stay where it was raised.
+    """
+    kind = next((kind for kind in _tree(EdgeAsrError) if kind.code == code), EdgeAsrError)
+
+    # The classes compose their sentence in __init__ from facts that we do not have; this one takes it as it is.
+    def take_sentence(self: EdgeAsrError, sentence: str) -> None:
+        Exception.__init__(self, sentence)
+
+    reported = type(kind.__name__, (kind,), {"__init__": take_sentence, "__str__": Exception.__str__})
+    error: EdgeAsrError = reported(message)
+    return error
+
+
+def _tree(root: type[EdgeAsrError]) -> Iterator[type[EdgeAsrError]]:
+    yield root
+    for kind in root.__subclasses__():
+        yield from _tree(kind)

@@ -13,11 +13,10 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from edge_asr.clock import Clock, MonotonicClock
-from edge_asr.errors import EdgeAsrError, MachineError, ModelUnsupported
+from edge_asr.errors import EdgeAsrError, MachineError, ModelUnsupported, error_of
 from edge_asr.metrics.instruments import Instruments
 from edge_asr.resources.memory import read_process_memory
 from edge_asr.workers.backoff import Backoff
-from edge_asr.workers.exits import error_of
 from edge_asr.workers.messages import Configure, FromWorker, LoadFailed, Ready, Stats, ToWorker
 from edge_asr.workers.process import Launch, WorkerProcess
 

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from edge_asr import errors
-from edge_asr.workers.exits import describe_exit, error_of
+from edge_asr.errors import error_of
+from edge_asr.workers.exits import describe_exit
 
 
 @pytest.mark.parametrize(
