@@ -26,7 +26,7 @@ def test_the_last_words_follow_the_cause():
     assert describe_exit(255, "'T' does not exist") == "exit status 255: 'T' does not exist"
 
 
-@pytest.mark.parametrize("name", errors.__all__)
+@pytest.mark.parametrize("name", [name for name in errors.__all__ if name != "error_of"])
 def test_every_error_comes_back_as_itself(name):
     kind = getattr(errors, name)
     error = error_of(kind.code, "the sentence")
