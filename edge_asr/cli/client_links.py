@@ -6,7 +6,7 @@ import asyncio
 import http.client
 import secrets
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -69,7 +69,7 @@ async def converse_native(
         if isinstance(answer, Failed):
             yield answer
             return
-        async with _sending(_send_native(socket, audio, timing)):
+        async with _sending(_send_native(socket, audio, timing), socket.transport.abort):
             async for message in socket:
                 event = native.parse_server_message(str(message))
                 if isinstance(event, native.SessionReady | native.Description | native.Pong):
@@ -114,7 +114,7 @@ async def converse_wyoming(
     """Wyoming in the order of Home Assistant."""
     reader, writer = await _open_stream(address)
     try:
-        async with _sending(_send_wyoming(writer, audio, language, timing)):
+        async with _sending(_send_wyoming(writer, audio, language, timing), writer.transport.abort):
             async for event in _wyoming_events(reader):
                 yield event
                 if isinstance(event, SessionEnded | Failed):
@@ -167,17 +167,26 @@ async def _wyoming_events(reader: asyncio.StreamReader) -> AsyncIterator[Transcr
 
 
 @asynccontextmanager
-async def _sending(work: Awaitable[None]) -> AsyncIterator[None]:
+async def _sending(work: Coroutine[None, None, None], hang_up: Callable[[], None]) -> AsyncIterator[None]:
     """Audio goes out while events are read; the end of one is the end of the other."""
-    sending = asyncio.ensure_future(work)
+    sending = asyncio.create_task(_or_hang_up(work, hang_up))
     try:
         yield
     finally:
         sending.cancel()
         (outcome,) = await asyncio.gather(sending, return_exceptions=True)
-    # The daemon's own last words say more than the broken connection that followed them.
-    if isinstance(outcome, Exception) and not isinstance(outcome, OSError | ConnectionClosed):
-        raise outcome
+        # The daemon's own last words say more than the broken connection that followed them.
+        if isinstance(outcome, Exception) and not isinstance(outcome, OSError | ConnectionClosed):
+            raise outcome
+
+
+async def _or_hang_up(work: Coroutine[None, None, None], hang_up: Callable[[], None]) -> None:
+    """A recording that cannot be read on: the daemon would wait for the rest of it."""
+    try:
+        await work
+    except Exception:
+        hang_up()
+        raise
 
 
 def transcribe_openai(

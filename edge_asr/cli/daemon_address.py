@@ -96,5 +96,7 @@ def _token(token_file: str | None) -> str:
         return ""
     try:
         return Path(token_file).read_text(encoding="ascii").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"token file {token_file} cannot be read: {error}") from error
+    except OSError as error:
+        raise ConfigurationError(f"token file {token_file} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"token file {token_file} holds no token: it is not ASCII") from error

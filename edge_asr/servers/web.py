@@ -71,7 +71,7 @@ class _Server(uvicorn.Server):
 
 
 def _config(app: ASGIApp, limits: LimitSettings, tls_cert: str, tls_key: str) -> uvicorn.Config:
-    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    _quieten_uvicorn()
     config = uvicorn.Config(
         app,
         http=_http_protocol(limits.hello_timeout_s),
@@ -98,6 +98,19 @@ def _config(app: ASGIApp, limits: LimitSettings, tls_cert: str, tls_key: str) ->
             f"server.tls_cert {tls_cert} with server.tls_key {tls_key} cannot be used: {error.strerror or error}"
         ) from error
     return config
+
+
+def _quieten_uvicorn() -> None:
+    """Errors only: its warnings are about what clients sent, and every port scan would write to the log."""
+    logging.getLogger("uvicorn").setLevel(logging.ERROR)
+    errors = logging.getLogger("uvicorn.error")
+    if _is_worth_a_line not in errors.filters:
+        errors.addFilter(_is_worth_a_line)
+
+
+def _is_worth_a_line(record: logging.LogRecord) -> bool:
+    # uvicorn takes a websocket that was refused with an HTTP response for a fault of the application.
+    return "without completing handshake" not in record.getMessage()
 
 
 def _http_protocol(hello_timeout_s: float) -> type[H11Protocol]:

@@ -29,15 +29,17 @@ class DaemonProcess:
         self._reader.start()
 
     def __enter__(self) -> Self:
-        self.wait_for("serving")
+        try:
+            self.wait_for("serving")
+        except AssertionError:
+            self.kill()
+            raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-        self.wait()
+        self.kill()
 
     @property
     def log(self) -> str:
@@ -69,6 +71,11 @@ class DaemonProcess:
         """SIGTERM; its exit code."""
         self.process.send_signal(signal.SIGTERM)
         return self.wait()
+
+    def kill(self) -> None:
+        """End it without a word, if it has not ended yet."""
+        self.process.kill()
+        self.wait()
 
     def wait(self) -> int:
         """Its exit code, once it has ended."""
