@@ -32,7 +32,11 @@ Factory = Callable[..., Any]
 _STDERR = 2
 _PREFIX = re.compile(r"^\S+\.(?:cc|h):\w+:\d+\s+")
 """How the engine begins a line: source file, function, line number."""
-_TOO_NEW = ("Unsupported model IR version", "is under development", "Unsupported model opset")
+_TOO_NEW = (
+    (re.compile(r"Unsupported model IR version: (\d+), max supported IR version: (\d+)"), "ONNX file version (IR)"),
+    (re.compile(r"Opset (\d+) is under development.*till opset (\d+)"), "ONNX operator set"),
+)
+"""How ONNX Runtime says that a file is too new: what the file has, and what the runtime knows."""
 
 
 def session_options(settings: EngineSettings) -> str:
@@ -82,7 +86,9 @@ def construct(
         except (RuntimeError, ValueError, AssertionError) as error:
             raise load_error(model, str(error)) from error
     fallen = fallback_line(said())
-    return recognizer, fall_back(choice.provider, fallen, settings) if fallen else choice
+    if not fallen:
+        return recognizer, choice
+    return recognizer, fall_back(choice.provider, f"the engine says {fallen!r}", settings)
 
 
 def model_files(directory: Path, manifest: ModelManifest, family: ModelFamily) -> dict[str, Path]:
@@ -107,10 +113,11 @@ def model_files(directory: Path, manifest: ModelManifest, family: ModelFamily) -
 
 def load_error(model: str, said: str) -> ModelError:
     """The engine's words about a model it cannot load, as an error of ours."""
-    sentence = relevant_line(said) or "the engine cannot load it"
-    if any(mark in said for mark in _TOO_NEW):
-        return ModelTooNew(model, f"it needs a newer runtime than the installed one: {sentence}")
-    return ModelDamaged(model, f"the engine cannot load it: {sentence}")
+    for pattern, what in _TOO_NEW:
+        if found := pattern.search(said):
+            has, knows = found.groups()
+            return ModelTooNew(model, f"it is written in {what} {has}; the installed runtime knows up to {knows}")
+    return ModelDamaged(model, f"the engine cannot load it: {' '.join(said.split()) or 'it does not say why'}")
 
 
 def relevant_line(said: str) -> str:
@@ -120,7 +127,7 @@ def relevant_line(said: str) -> str:
 
 
 def fallback_line(said: str) -> str:
-    """The line that says that the CPU is used instead; empty when there is none."""
+    """The engine's line that says that another provider is used instead; empty when there is none."""
     for line in said.splitlines():
         if "fallback to" in line.lower():
             return _PREFIX.sub("", line.strip())

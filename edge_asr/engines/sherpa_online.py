@@ -22,7 +22,7 @@ from edge_asr.engines.base import EngineDescription, EngineStream, Hypothesis, S
 from edge_asr.engines.native_load import construct, model_files, with_notes
 from edge_asr.engines.providers import ProviderChoice
 from edge_asr.engines.samples import usable
-from edge_asr.errors import ConfigurationError, EngineFailed, ModelUnsupported
+from edge_asr.errors import ConfigurationError, EngineFailed, ModelDamaged, ModelUnsupported
 from edge_asr.families import ModelFamily
 from edge_asr.manifest import ModelManifest
 from edge_asr.settings import EngineSettings
@@ -356,7 +356,7 @@ def _measured(recognizer: Any, manifest: ModelManifest) -> Steps:  # noqa: ANN40
     try:
         return measure_steps(recognizer, manifest.sample_rate_hz, manifest.name)
     except RuntimeError as error:
-        raise ModelUnsupported(manifest.name, f"it loads but cannot decode: {error}") from error
+        raise ModelDamaged(manifest.name, f"it loads but cannot decode: {' '.join(str(error).split())}") from error
 
 
 def _notes(settings: EngineSettings) -> list[str]:

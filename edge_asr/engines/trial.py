@@ -1,13 +1,13 @@
-"""Load a model in a process of its own and let it decode once: what ends that process ends nothing else.
+"""Load a model in a child process first, since a damaged one can end the process that loads it.
 
-``python -m edge_asr.engines.trial`` is the child: settings on standard input, the description on standard output.
+``python -m edge_asr.engines.trial`` reads what to load as JSON from standard input and writes one JSON document to
+standard output: the engine's description, or the error. A child that dies says nothing; then its exit status and its
+last words on standard error become one sentence.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -15,97 +15,129 @@ from pathlib import Path
 
 import msgspec
 
-from edge_asr import errors
 from edge_asr.engines.base import EngineDescription
-from edge_asr.errors import EdgeAsrError, ModelDamaged
+from edge_asr.engines.native_load import relevant_line
+from edge_asr.engines.providers import CPU, known_provider
+from edge_asr.errors import EdgeAsrError, MachineError, ModelDamaged, ProviderUnavailable, error_of
 from edge_asr.manifest import ModelManifest
 from edge_asr.settings import EngineSettings
 
-_NATIVE_PREFIX = re.compile(r"^\S+\.(?:cc|h):\S+?:\d+\s*")
-"""How the engine begins a line: source file, function, line number."""
+_ENDED_BY_ENGINE = 255
+"""How the engine ends a process: ``_Exit(-1)``."""
+
+_ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
-class _Order(msgspec.Struct):
-    """What the child is told."""
+class Trial(msgspec.Struct, frozen=True):
+    """What the child is to load."""
 
     directory: str
     manifest: ModelManifest
     settings: EngineSettings
+    vad_model: str = ""
 
 
-class _Answer(msgspec.Struct):
-    """What the child answers: a description, or the error it met."""
+class Outcome(msgspec.Struct, frozen=True):
+    """What became of it: a description, or the code and sentence of an error."""
 
     description: EngineDescription | None = None
-    error: str = ""
-    """Name of the class in :mod:`edge_asr.errors`."""
+    code: str = ""
     message: str = ""
 
 
 def trial_load(
-    directory: Path, manifest: ModelManifest, settings: EngineSettings, timeout_s: float = 120
+    directory: Path,
+    manifest: ModelManifest,
+    settings: EngineSettings,
+    timeout_s: float = 120.0,
+    vad_model: Path | None = None,
 ) -> EngineDescription:
-    """Load the model in a child process.
+    """Load the model in a child process and let it decode once.
 
     Args:
         directory: Where the files are.
         manifest: What they are.
         settings: How they are loaded.
-        timeout_s: A model that takes longer is given up.
-
-    Returns:
-        What the engine says of itself after a warm-up decode.
+        timeout_s: How long the child may take.
+        vad_model: As in :func:`edge_asr.engines.registry.load_engine`.
 
     Raises:
-        ModelError: The model cannot be loaded, also when it ended the child.
-        MachineError: The provider does not run here.
+        EdgeAsrError: What ``load_engine`` raised in the child.
+        ModelDamaged: The child was ended by the engine, crashed, or took too long.
+        ProviderUnavailable: The same, with another provider than the CPU.
+        MachineError: The child was killed, or this processor lacks instructions the engine uses.
     """
-    order = msgspec.json.encode(_Order(str(directory), manifest, settings))
-    command = [sys.executable, "-m", "edge_asr.engines.trial"]
+    provider = known_provider(settings.provider)
+    trial = Trial(str(directory), manifest, settings, str(vad_model or ""))
     try:
-        ran = subprocess.run(command, input=order, capture_output=True, timeout=timeout_s, check=False)
+        child = subprocess.run(
+            [sys.executable, "-m", "edge_asr.engines.trial"],
+            input=msgspec.json.encode(trial),
+            capture_output=True,
+            timeout=timeout_s,
+            env=_environment(),
+            check=False,
+        )
     except subprocess.TimeoutExpired as error:
-        raise ModelDamaged(manifest.name, f"loading it takes longer than {timeout_s:.0f} s") from error
-    if ran.returncode != 0 or not ran.stdout:
-        raise ModelDamaged(manifest.name, _epitaph(ran.returncode, ran.stderr.decode("utf-8", "replace")))
-    answer = msgspec.json.decode(ran.stdout, type=_Answer)
-    if answer.description is None:
-        raise _rebuilt(answer)
-    return answer.description
+        raise _blame(manifest.name, provider, f"loading it took longer than {timeout_s:g} s") from error
+    if child.returncode != 0:
+        raise death_of(manifest.name, provider, child.returncode, child.stderr.decode(errors="replace"))
+    outcome = msgspec.json.decode(child.stdout, type=Outcome)
+    if outcome.description is None:
+        raise error_of(outcome.code, outcome.message)
+    return outcome.description
 
 
-def _epitaph(status: int, stderr: str) -> str:
-    """Why the child ended, with the last thing the engine said."""
-    how = f"exit status {status}"
-    if status < 0:
-        with contextlib.suppress(ValueError):
-            how = f"killed by {signal.Signals(-status).name}"
-    lines = [_NATIVE_PREFIX.sub("", line).strip() for line in stderr.splitlines() if line.strip()]
-    last = f": {lines[-1]}" if lines else ""
-    return f"the engine ends the process that loads it ({how}){last}"
+def death_of(model: str, provider: str, returncode: int, said: str) -> EdgeAsrError:
+    """What the end of a child that loaded a model means.
+
+    Args:
+        model: Name for the sentence.
+        provider: The provider it was to run on.
+        returncode: As ``subprocess`` gives it: negative for a signal.
+        said: What it wrote to standard error.
+    """
+    words = relevant_line(said)
+    if returncode == -signal.SIGILL:
+        return MachineError("this processor lacks instructions that the engine uses; install a build made for it")
+    if returncode == -signal.SIGKILL:
+        return MachineError(f"loading model {model!r} was killed by the system, most likely for lack of memory")
+    if returncode == _ENDED_BY_ENGINE:
+        return _blame(model, provider, f"the engine refuses it: {words or 'it does not say why'}")
+    how = f"signal {-returncode} ({_signal_name(-returncode)})" if returncode < 0 else f"exit status {returncode}"
+    return _blame(model, provider, f"the engine crashed on it with {how}{': ' if words else ''}{words}")
 
 
-def _rebuilt(answer: _Answer) -> EdgeAsrError:
-    """The error of the child, as one of its class with the same sentence."""
-    kind = getattr(errors, answer.error, EdgeAsrError)
-    rebuilt: EdgeAsrError = kind.__new__(kind)
-    Exception.__init__(rebuilt, answer.message)
-    return rebuilt
+def _blame(model: str, provider: str, reason: str) -> EdgeAsrError:
+    return ModelDamaged(model, reason) if provider == CPU else ProviderUnavailable(provider, reason)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return "unknown"
+
+
+def _environment() -> dict[str, str]:
+    """The child finds this very package, wherever it was imported from, and starts no thread pools."""
+    package_root = str(Path(__file__).resolve().parents[2])
+    search = os.pathsep.join(part for part in (package_root, os.environ.get("PYTHONPATH", "")) if part)
+    return {**os.environ, **_ONE_THREAD, "PYTHONPATH": search}
 
 
 def main() -> None:
-    """The child."""
+    """The child's side."""
     from edge_asr.engines.registry import load_engine
 
-    order = msgspec.json.decode(sys.stdin.buffer.read(), type=_Order)
-    answers = os.dup(1)
-    os.dup2(2, 1)  # whatever native code prints must not mix with the answer
+    trial = msgspec.json.decode(sys.stdin.buffer.read(), type=Trial)
+    vad_model = Path(trial.vad_model) if trial.vad_model else None
     try:
-        engine = load_engine(Path(order.directory), order.manifest, order.settings)
-        answer = _Answer(description=engine.describe())
+        engine = load_engine(Path(trial.directory), trial.manifest, trial.settings, vad_model)
+        outcome = Outcome(description=engine.describe())
     except EdgeAsrError as error:
-        answer = _Answer(error=type(error).__name__, message=str(error))
-    os.write(answers, msgspec.json.encode(answer))
+        outcome = Outcome(code=error.code, message=str(error))
+    sys.stdout.buffer.write(msgspec.json.encode(outcome))
 
 
 if __name__ == "__main__":
