@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 
 def children() -> set[int]:
-    """Processes whose parent is this one."""
-    found = Path("/proc/self/task").glob("*/children")
-    return {int(pid) for path in found for pid in path.read_text(encoding="ascii").split()}
+    """Processes whose parent is this one, zombies included."""
+    return {int(path.parent.name) for path in Path("/proc").glob("[0-9]*/stat") if _parent(path) == os.getpid()}
+
+
+def _parent(stat: Path) -> int:
+    """Parent of a process; 0 when the process has ended meanwhile."""
+    try:
+        text = stat.read_text(encoding="utf-8", errors="replace")
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    return int(text.rpartition(")")[2].split()[1])  # the name before it may hold anything
 
 
 def is_running(pid: int) -> bool:
