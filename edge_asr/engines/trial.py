@@ -25,6 +25,8 @@ from edge_asr.settings import EngineSettings
 _ENDED_BY_ENGINE = 255
 """How the engine ends a process: ``_Exit(-1)``."""
 
+_STDOUT, _STDERR = 1, 2
+
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
@@ -131,13 +133,16 @@ def main() -> None:
     from edge_asr.engines.registry import load_engine
 
     trial = msgspec.json.decode(sys.stdin.buffer.read(), type=Trial)
+    answers = os.dup(_STDOUT)
+    os.dup2(_STDERR, _STDOUT)  # whatever native code prints must not mix with the answer
     vad_model = Path(trial.vad_model) if trial.vad_model else None
     try:
         engine = load_engine(Path(trial.directory), trial.manifest, trial.settings, vad_model)
         outcome = Outcome(description=engine.describe())
     except EdgeAsrError as error:
         outcome = Outcome(code=error.code, message=str(error))
-    sys.stdout.buffer.write(msgspec.json.encode(outcome))
+    with os.fdopen(answers, "wb") as answer:
+        answer.write(msgspec.json.encode(outcome))
 
 
 if __name__ == "__main__":
