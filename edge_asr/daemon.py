@@ -14,7 +14,7 @@ import os
 import resource
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -91,6 +91,7 @@ class Daemon:
         self._notifier = Notifier(surroundings.notify_socket)
         self._started_s = time.monotonic()
         self._stop = asyncio.Event()
+        self._hurry = asyncio.Event()
         self.doors_opened = asyncio.Event()
         """Set once every door accepts connections, although the model may still be loading."""
         self._http: HttpDoor | None = None
@@ -102,7 +103,10 @@ class Daemon:
         return tuple(door.description for door in (self._http, self._wyoming) if door is not None)
 
     def stop(self) -> None:
-        """Drain and end; :meth:`run` returns then."""
+        """Drain and end; :meth:`run` returns then. Asked a second time, do not wait for sessions any longer."""
+        if self._stop.is_set():
+            logger.info("not waiting for running sessions any longer")
+            self._hurry.set()
         self._stop.set()
 
     def reload(self) -> None:
@@ -116,13 +120,16 @@ class Daemon:
 
     async def run(self) -> None:
         """Start, serve until :meth:`stop` or a signal, drain, end."""
+        feeding = asyncio.create_task(self._feed_watchdog())
         with self._signals():
             try:
                 await self._open_doors()
                 if await self._load_model():
-                    await self._serve_until_stopped()
+                    await self._stop.wait()
             finally:
                 await self._shut_down()
+                feeding.cancel()
+                await asyncio.gather(feeding, return_exceptions=True)
 
     # Start
 
@@ -151,17 +158,8 @@ class Daemon:
     async def _load_model(self) -> bool:
         """Load the model; ``False`` when the daemon was told to stop meanwhile."""
         self._notifier.status("loading the model")
-        loading = asyncio.create_task(self._recognizer.start())
-        stopping = asyncio.create_task(self._stop.wait())
-        try:
-            await asyncio.wait({loading, stopping}, return_when=asyncio.FIRST_COMPLETED)
-            if not loading.done():
-                return False
-            loading.result()
-        finally:
-            for task in (loading, stopping):
-                task.cancel()
-            await asyncio.gather(loading, stopping, return_exceptions=True)
+        if not await _unless(self._stop, self._recognizer.start()):
+            return False
         self._announce()
         return True
 
@@ -172,14 +170,6 @@ class Daemon:
         for note in ready.notes if ready else ():
             logger.warning("%s", note)
         self._notifier.ready(sentence)
-
-    async def _serve_until_stopped(self) -> None:
-        feeding = asyncio.create_task(self._feed_watchdog())
-        try:
-            await self._stop.wait()
-        finally:
-            feeding.cancel()
-            await asyncio.gather(feeding, return_exceptions=True)
 
     async def _feed_watchdog(self) -> None:
         """An event loop that hangs feeds no more, and systemd restarts the daemon."""
@@ -195,7 +185,8 @@ class Daemon:
         self._notifier.stopping()
         if self._wyoming is not None:
             self._wyoming.stop_accepting()
-        await self._recognizer.close(self._settings.server.drain_s)
+        if not await _unless(self._hurry, self._recognizer.close(self._settings.server.drain_s)):
+            await self._recognizer.close(0)
         for door in (self._wyoming, self._http):
             if door is not None:
                 await door.close()
@@ -224,6 +215,21 @@ class Daemon:
             version=__version__,
             uptime_s=time.monotonic() - self._started_s,
         )
+
+
+async def _unless(event: asyncio.Event, work: Coroutine[None, None, None]) -> bool:
+    """Do the work; give it up, and return ``False``, when the event comes first. Raises what the work raises."""
+    working = asyncio.create_task(work)
+    waiting = asyncio.create_task(event.wait())
+    try:
+        await asyncio.wait({working, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            working.result()
+        return working.done()
+    finally:
+        working.cancel()
+        waiting.cancel()
+        await asyncio.gather(working, waiting, return_exceptions=True)
 
 
 def _raise_open_file_limit() -> None:

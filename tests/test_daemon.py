@@ -159,6 +159,18 @@ async def test_a_session_that_outlasts_the_drain_is_ended_with_a_reason(manager:
         assert (failed["message"], failed["is_retryable"]) == ("the daemon is stopping", True)
 
 
+async def test_asked_twice_it_does_not_wait_for_sessions(manager: Manager) -> None:
+    async with running(ScriptedRecognizer(), manager, drain_s=600) as daemon, native_client(http(daemon)) as client:
+        await manager.heard("READY=1")
+        await client.send('{"type":"hello"}')
+        await client.recv()
+        daemon.stop()
+        await manager.heard("STOPPING=1")
+        daemon.stop()
+        (failed,) = await read_messages(client)
+        assert failed["message"] == "the daemon is stopping"
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 async def test_a_signal_stops_the_daemon(manager: Manager, number: signal.Signals) -> None:
     async with running(ScriptedRecognizer(), manager):
