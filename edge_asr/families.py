@@ -57,6 +57,7 @@ _NEMO_CACHE = (
     "cache_last_time_dim2",
     "cache_last_time_dim3",
 )
+_LFR = ("lfr_window_size", "lfr_window_shift", "neg_mean", "inv_stddev")
 _TRANSDUCER_ROLES = ("tokens", "encoder", "decoder", "joiner")
 
 
@@ -213,11 +214,67 @@ _FAMILIES = (
         kind="segment",
         factory="from_whisper",
         roles=("tokens", "encoder", "decoder"),
+        metadata={
+            "encoder": (
+                "n_mels",
+                "n_text_layer",
+                "n_text_ctx",
+                "n_text_state",
+                "n_vocab",
+                "sot",
+                "eot",
+                "blank_id",
+                "translate",
+                "transcribe",
+                "is_multilingual",
+                "no_timestamps",
+                "no_speech",
+                "sot_sequence",
+            )
+        },
     ),
-    ModelFamily(name="sense-voice", kind="segment", factory="from_sense_voice", roles=("tokens", "model")),
-    ModelFamily(name="paraformer", kind="segment", factory="from_paraformer", roles=("tokens", "model")),
-    ModelFamily(name="nemo-ctc", kind="segment", factory="from_nemo_ctc", roles=("tokens", "model")),
-    ModelFamily(name="wenet-ctc", kind="segment", factory="from_wenet_ctc", roles=("tokens", "model")),
+    ModelFamily(
+        name="sense-voice",
+        kind="segment",
+        factory="from_sense_voice",
+        roles=("tokens", "model"),
+        metadata={
+            "model": (
+                "vocab_size",
+                *_LFR,
+                "normalize_samples",
+                "with_itn",
+                "without_itn",
+                "lang_auto",
+                "lang_zh",
+                "lang_en",
+                "lang_ja",
+                "lang_ko",
+                "lang_yue",
+            )
+        },
+    ),
+    ModelFamily(
+        name="paraformer",
+        kind="segment",
+        factory="from_paraformer",
+        roles=("tokens", "model"),
+        metadata={"model": ("vocab_size", *_LFR)},
+    ),
+    ModelFamily(
+        name="nemo-ctc",
+        kind="segment",
+        factory="from_nemo_ctc",
+        roles=("tokens", "model"),
+        metadata={"model": ("vocab_size", "subsampling_factor")},
+    ),
+    ModelFamily(
+        name="wenet-ctc",
+        kind="segment",
+        factory="from_wenet_ctc",
+        roles=("tokens", "model"),
+        metadata={"model": ("vocab_size", "subsampling_factor")},
+    ),
     ModelFamily(name="silero-vad", kind="vad", factory="", roles=("model",)),
 )
 

@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from edge_asr.errors import ModelDamaged, ModelUnsupported
 from edge_asr.families import FAMILIES, ModelFamily
-from edge_asr.store.graph_roles import TRANSDUCER_PARTS, transducer_part
-from edge_asr.store.onnx_header import OnnxHeader, read_header
+from edge_asr.manifest import Precision
+from edge_asr.store.graph_roles import SILERO_INPUTS, TRANSDUCER_PARTS, attention_part, transducer_part
+from edge_asr.store.model_header import OnnxHeader
+from edge_asr.store.onnx_header import read_header
+from edge_asr.store.precision import precision_of
 
-_SINGLE_FILE = ("zipformer2-ctc", "nemo-ctc-streaming", "wenet-ctc-streaming", "t-one-ctc")
-"""Streaming families of one graph, told by their metadata."""
+_Headers = Mapping[Path, OnnxHeader]
+_Found = tuple[ModelFamily, dict[str, Path]] | None
+
+_SINGLE_GRAPH = (
+    "zipformer2-ctc",
+    "nemo-ctc-streaming",
+    "wenet-ctc-streaming",
+    "t-one-ctc",
+    "sense-voice",
+    "paraformer",
+)
+"""Families of one graph that their metadata tell apart, those with more keys before those with fewer of the same."""
+
+_ORDER: dict[bool, tuple[Precision, ...]] = {
+    True: ("int8", "fp32", "mixed", "int4", "fp16"),
+    False: ("fp32", "int8", "mixed", "int4", "fp16"),
+}
+"""Which precision to take first, by whether 8 bits are wanted; the processor computes 16-bit floats slowly."""
 
 
 def guess_family(directory: Path) -> tuple[str, dict[str, str]]:
@@ -21,114 +40,134 @@ def guess_family(directory: Path) -> tuple[str, dict[str, str]]:
 
     Raises:
         ModelUnsupported: The files are of no known family, or parts are missing.
-        ModelDamaged: There is no model in the directory, or no file of it can be read.
+        ModelDamaged: There is no model in the directory, or a file of it cannot be read.
     """
-    headers = _headers(directory)
-    tokens = _one(directory, ("tokens.txt", "*tokens.txt"))
-    if tokens is None:
-        raise ModelDamaged(directory.name, "there is no tokens.txt in it")
-    family, parts = _by_contents(directory, headers)
-    roles = {"tokens": tokens, **parts}
+    family, roles = _by_contents(directory, _headers(directory))
+    if "tokens" in family.roles:
+        tokens = _one(directory, ("tokens.txt", "*tokens.txt"))
+        if tokens is None:
+            raise ModelDamaged(directory.name, f"there is no tokens.txt in it, which a {family.name} needs")
+        roles = {"tokens": tokens, **roles}
     for role, pattern in (("graph", "*.fst"), ("bpe", "bpe.model")):
         found = _one(directory, (pattern,))
         if found is not None and role in family.optional_roles:
             roles[role] = found
-    return family.name, {role: str(path.relative_to(directory)) for role, path in roles.items()}
+    return family.name, {role: path.relative_to(directory).as_posix() for role, path in roles.items()}
 
 
-def _headers(directory: Path) -> dict[Path, OnnxHeader]:
+def _headers(directory: Path) -> _Headers:
     paths = sorted(path for path in directory.rglob("*") if path.suffix in (".onnx", ".ort"))
     if not paths:
         raise ModelDamaged(directory.name, "there is no .onnx or .ort file in it")
     return {path: read_header(path) for path in paths}
 
 
-def _by_contents(directory: Path, headers: Mapping[Path, OnnxHeader]) -> tuple[ModelFamily, dict[str, Path]]:
-    for guess in (_transducer, _paraformer_streaming, _single_file, _moonshine, _whisper, _offline_single_file):
+def _by_contents(directory: Path, headers: _Headers) -> tuple[ModelFamily, dict[str, Path]]:
+    guesses: tuple[Callable[[_Headers], _Found], ...] = (
+        _transducer,
+        _with_attention,
+        _single_graph,
+        _offline_ctc,
+        _silero,
+    )
+    for guess in guesses:
         found = guess(headers)
         if found is not None:
             return found
-    listed = ", ".join(f"{path.name} ({_kind(header)})" for path, header in headers.items())
-    raise ModelUnsupported(directory.name, f"its files are of no family that is known: {listed}")
+    listed = ", ".join(f"{path.name} ({_description(header)})" for path, header in headers.items())
+    raise ModelUnsupported(directory.name, f"its files are of no family that is known, or not all are there: {listed}")
 
 
-def _transducer(headers: Mapping[Path, OnnxHeader]) -> tuple[ModelFamily, dict[str, Path]] | None:
-    graphs = {path: header for path, header in headers.items() if header.kind == "onnx"}
-    parts = {
-        part: [path for path, header in graphs.items() if transducer_part(header) == part] for part in TRANSDUCER_PARTS
-    }
-    for path in _preferred(parts["encoder"], wants_int8=True):
-        family = _transducer_family(graphs[path])
-        if family is not None and parts["decoder"] and parts["joiner"]:
+def _transducer(headers: _Headers) -> _Found:
+    parts = {part: _of_part(headers, transducer_part, part) for part in TRANSDUCER_PARTS}
+    for family in FAMILIES.values():
+        if not set(TRANSDUCER_PARTS) <= set(family.roles) or not all(parts.values()):
+            continue
+        encoders = {path: header for path, header in parts["encoder"].items() if _is_encoder_of(family, header)}
+        if encoders:
             return family, {
-                "encoder": path,
-                "decoder": _preferred(parts["decoder"], wants_int8=False)[0],
-                "joiner": _preferred(parts["joiner"], wants_int8=True)[0],
+                "encoder": _preferred(encoders),
+                "decoder": _preferred(parts["decoder"], wants_int8=False),
+                "joiner": _preferred(parts["joiner"]),
             }
     return None
 
 
-def _transducer_family(header: OnnxHeader) -> ModelFamily | None:
-    for family in FAMILIES.values():
-        if family.factory != "from_transducer" or family.kind != "streaming":
-            continue
-        if not set(family.metadata["encoder"]) <= set(header.metadata):
-            continue
-        if not family.model_type or header.metadata.get("model_type") == family.model_type:
-            return family
+def _is_encoder_of(family: ModelFamily, header: OnnxHeader) -> bool:
+    has_keys = set(family.metadata["encoder"]) <= header.metadata.keys()
+    return has_keys and (not family.model_type or header.metadata.get("model_type") == family.model_type)
+
+
+def _with_attention(headers: _Headers) -> _Found:
+    """Families of an encoder and a decoder that attends to it."""
+    encoders, decoders = (_of_part(headers, attention_part, part) for part in ("encoder", "decoder"))
+    for name, belongs in _ENCODER_MARKS.items():
+        fitting = {path: header for path, header in encoders.items() if belongs(header)}
+        if fitting and decoders:
+            return FAMILIES[name], {"encoder": _preferred(fitting), "decoder": _preferred(decoders)}
     return None
 
 
-def _paraformer_streaming(headers: Mapping[Path, OnnxHeader]) -> tuple[ModelFamily, dict[str, Path]] | None:
-    family = FAMILIES["paraformer-streaming"]
-    encoders = [path for path, header in headers.items() if set(family.metadata["encoder"]) <= set(header.metadata)]
-    decoders = [path for path in headers if "decoder" in path.name]
-    if not encoders or not decoders:
-        return None
-    chosen = {"encoder": _preferred(encoders, wants_int8=True)[0], "decoder": _preferred(decoders, wants_int8=True)[0]}
-    return family, chosen
+def _has_keys_of(name: str) -> Callable[[OnnxHeader], bool]:
+    keys = {key for needed in FAMILIES[name].metadata.values() for key in needed}
+    return lambda header: keys <= header.metadata.keys()
 
 
-def _single_file(headers: Mapping[Path, OnnxHeader]) -> tuple[ModelFamily, dict[str, Path]] | None:
-    for name in _SINGLE_FILE:
-        keys = set(FAMILIES[name].metadata["model"])
-        fitting = [path for path, header in headers.items() if keys <= set(header.metadata)]
+_ENCODER_MARKS: Mapping[str, Callable[[OnnxHeader], bool]] = {
+    "paraformer-streaming": _has_keys_of("paraformer-streaming"),
+    "whisper": _has_keys_of("whisper"),
+    "moonshine": lambda header: header.inputs[0].name == "input_values",
+}
+
+
+def _single_graph(headers: _Headers) -> _Found:
+    for name in _SINGLE_GRAPH:
+        belongs = _has_keys_of(name)
+        # The encoder of a transducer has the same keys as a CTC model of its kind.
+        fitting = {
+            path: header
+            for path, header in headers.items()
+            if belongs(header) and header.outputs[0].name != "encoder_out"
+        }
         if fitting:
-            return FAMILIES[name], {"model": _preferred(fitting, wants_int8=True)[0]}
+            return FAMILIES[name], {"model": _preferred(fitting)}
     return None
 
 
-def _moonshine(headers: Mapping[Path, OnnxHeader]) -> tuple[ModelFamily, dict[str, Path]] | None:
-    encoders = [path for path in headers if path.stem == "encoder_model"]
-    decoders = [path for path in headers if path.stem == "decoder_model_merged"]
-    return (FAMILIES["moonshine"], {"encoder": encoders[0], "decoder": decoders[0]}) if encoders and decoders else None
+def _offline_ctc(headers: _Headers) -> _Found:
+    """NeMo's and WeNet's, whose keys are the same but for a few that only people read."""
+    belongs = _has_keys_of("wenet-ctc")
+    fitting = {path: header for path, header in headers.items() if belongs(header)}
+    wenet = {path: header for path, header in fitting.items() if _is_wenet(header)}
+    nemo = {path: header for path, header in fitting.items() if "normalize_type" in header.metadata}
+    if wenet:
+        return FAMILIES["wenet-ctc"], {"model": _preferred(wenet)}
+    return (FAMILIES["nemo-ctc"], {"model": _preferred(nemo)}) if nemo else None
 
 
-def _whisper(headers: Mapping[Path, OnnxHeader]) -> tuple[ModelFamily, dict[str, Path]] | None:
-    encoders = [path for path, header in headers.items() if "n_audio_layer" in header.metadata]
-    decoders = [path for path in headers if "decoder" in path.name]
-    if not encoders or not decoders:
-        return None
-    chosen = {"encoder": _preferred(encoders, wants_int8=True)[0], "decoder": _preferred(decoders, wants_int8=True)[0]}
-    return FAMILIES["whisper"], chosen
+def _is_wenet(header: OnnxHeader) -> bool:
+    return "wenet" in (header.metadata.get("model_type", "") + header.metadata.get("model_author", "")).lower()
 
 
-def _offline_single_file(headers: Mapping[Path, OnnxHeader]) -> tuple[ModelFamily, dict[str, Path]] | None:
-    """Non-streaming models of one graph, by keys that only they have."""
-    marks = (
-        ("sense-voice", {"lfr_window_size", "with_itn"}),
-        ("paraformer", {"lfr_window_size", "neg_mean"}),
-        ("nemo-ctc", {"vocab_size", "subsampling_factor", "normalize_type"}),
-    )
-    for name, keys in marks:
-        fitting = [path for path, header in headers.items() if keys <= set(header.metadata)]
-        if fitting:
-            return FAMILIES[name], {"model": _preferred(fitting, wants_int8=True)[0]}
-    return None
+def _silero(headers: _Headers) -> _Found:
+    fitting = {
+        path: header
+        for path, header in headers.items()
+        if tuple(tensor.name for tensor in header.inputs) == SILERO_INPUTS
+    }
+    return (FAMILIES["silero-vad"], {"model": _preferred(fitting)}) if fitting else None
 
 
-def _preferred(paths: list[Path], *, wants_int8: bool) -> list[Path]:
-    return sorted(paths, key=lambda path: (("int8" in path.name) != wants_int8, "fp16" in path.name, path.name))
+def _of_part(headers: _Headers, part_of: Callable[[OnnxHeader], str], wanted: str) -> _Headers:
+    return {path: header for path, header in headers.items() if header.inputs and part_of(header) == wanted}
+
+
+def _preferred(headers: _Headers, *, wants_int8: bool = True) -> Path:
+    def rank(path: Path) -> tuple[int, bool, str]:
+        precision = _ORDER[wants_int8].index(precision_of(headers[path]))
+        return precision, ("int8" in path.name) != wants_int8, path.name
+
+    return min(headers, key=rank)
 
 
 def _one(directory: Path, patterns: tuple[str, ...]) -> Path | None:
@@ -139,5 +178,6 @@ def _one(directory: Path, patterns: tuple[str, ...]) -> Path | None:
     return None
 
 
-def _kind(header: OnnxHeader) -> str:
-    return header.metadata.get("model_type") or ("no metadata" if header.kind == "onnx" else "an .ort file")
+def _description(header: OnnxHeader) -> str:
+    kind = header.metadata.get("model_type") or f"inputs {', '.join(tensor.name for tensor in header.inputs[:3])}"
+    return f"{kind}, {header.kind}"

@@ -14,10 +14,14 @@ from edge_asr.errors import ModelDamaged, ModelTooNew, ModelUnsupported
 from edge_asr.families import FAMILIES, ModelFamily
 from edge_asr.manifest import ModelManifest, Precision
 from edge_asr.store.graph_roles import check_roles
-from edge_asr.store.model_metadata import check_metadata
-from edge_asr.store.onnx_header import FLOAT, FLOAT16, OnnxHeader, read_header
+from edge_asr.store.impostors import what_it_is_instead
+from edge_asr.store.model_header import OnnxHeader
+from edge_asr.store.model_metadata import check_metadata, check_sample_rate
+from edge_asr.store.onnx_header import read_header
+from edge_asr.store.precision import precision_of
 from edge_asr.store.timing import ModelTiming, timing_of
-from edge_asr.store.tokens_file import blank_id, read_tokens
+from edge_asr.store.tokens_file import read_tokens
+from edge_asr.store.vocabulary import check_vocabulary
 
 MAX_OPSET = 26
 MAX_IR_VERSION = 13
@@ -26,7 +30,8 @@ MAX_IR_VERSION = 13
 _NO_GRAPH = ("tokens", "graph", "bpe")
 """Roles whose file is no neural network."""
 
-_BLANK_FIRST = ("zipformer", "conformer", "lstm", "ebranchformer", "wenet")
+_FST_MARK = b"\xd6\xfd\xb2\x7e"
+"""First bytes of an OpenFst file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +42,18 @@ class ModelReport:
     kind: str
     """``streaming``, ``segment`` or ``vad``."""
     sizes_bytes: Mapping[str, int]
-    """Role to size."""
+    """Role to size, with the weights that lie beside the graph."""
     precision: Precision
-    """By the operators and weights of the largest file; ``.ort`` files keep what the manifest says."""
+    """By the operators and weights of the largest file."""
+    opset: int
+    """Highest version of the standard operators among the graphs."""
+    ir_version: int
+    """Highest version of the file format among them."""
     timing: ModelTiming
     vocabulary: int
     """Tokens; 0 for models without."""
     notes: tuple[str, ...]
-    """What could not be checked."""
+    """What is unusual, a sentence each."""
 
     @property
     def total_bytes(self) -> int:
@@ -75,23 +84,39 @@ def inspect_model(directory: Path, manifest: ModelManifest) -> ModelReport:
         ModelUnsupported: The family is unknown, or the files are of another.
         ModelTooNew: The files need a newer runtime.
     """
-    family = _family_of(manifest)
+    model, family = manifest.name, _family_of(manifest)
     paths = _paths(directory, manifest, family)
-    headers = {role: _header(manifest, paths[role]) for role in paths if role not in _NO_GRAPH}
+    names = {role: path.name for role, path in paths.items()}
+    headers = {role: _header(model, path) for role, path in paths.items() if role not in _NO_GRAPH}
     for role, header in headers.items():
-        _check_versions(manifest.name, paths[role], header)
-        _check_external(manifest.name, paths[role], header)
-    check_roles(manifest.name, family, headers)
-    check_metadata(manifest.name, family, headers, {role: paths[role].name for role in headers})
-    symbols = _tokens(manifest.name, paths.get("tokens"))
-    _check_vocabulary(manifest.name, family, headers, symbols)
+        _check_versions(model, names[role], header)
+        _check_external(model, paths[role], header)
+    for role in paths.keys() - headers.keys() - {"tokens"}:
+        _check_companion(model, role, paths[role])
+    check_roles(model, family, headers)
+    check_metadata(model, family, headers, names)
+    check_sample_rate(model, headers, names, manifest.sample_rate_hz)
+    symbols = _tokens(model, paths["tokens"]) if "tokens" in paths else []
+    if symbols:
+        check_vocabulary(model, family, headers, names["tokens"], symbols)
+    return _report(family, headers, paths, len(symbols))
+
+
+def _report(
+    family: ModelFamily, headers: Mapping[str, OnnxHeader], paths: Mapping[str, Path], vocabulary: int
+) -> ModelReport:
+    sizes = {role: path.stat().st_size for role, path in paths.items()}
+    for role, header in headers.items():
+        sizes[role] += sum((paths[role].parent / name).stat().st_size for name in header.external_bytes)
     return ModelReport(
         family=family.name,
         kind=family.kind,
-        sizes_bytes={role: path.stat().st_size for role, path in paths.items()},
-        precision=_precision(manifest, headers, paths),
+        sizes_bytes=sizes,
+        precision=precision_of(headers[max(headers, key=sizes.__getitem__)]),
+        opset=max(header.opset for header in headers.values()),
+        ir_version=max(header.ir_version for header in headers.values()),
         timing=timing_of(family, headers),
-        vocabulary=len(symbols),
+        vocabulary=vocabulary,
         notes=tuple(_notes(headers, paths)),
     )
 
@@ -119,83 +144,68 @@ def _paths(directory: Path, manifest: ModelManifest, family: ModelFamily) -> dic
     return paths
 
 
-def _header(manifest: ModelManifest, path: Path) -> OnnxHeader:
+def _header(model: str, path: Path) -> OnnxHeader:
     try:
         return read_header(path)
     except ModelDamaged as error:
-        raise ModelDamaged(manifest.name, f"{path.name} {error.reason}") from error
+        raise ModelDamaged(model, f"{path.name} {error.reason}") from error
 
 
-def _check_versions(model: str, path: Path, header: OnnxHeader) -> None:
-    opset = header.opsets.get("", 0) or header.opsets.get("ai.onnx", 0)
-    if opset > MAX_OPSET:
+def _check_versions(model: str, name: str, header: OnnxHeader) -> None:
+    if header.opset > MAX_OPSET:
         raise ModelTooNew(
-            model, f"{path.name} needs ONNX operator set {opset}, and the runtime here knows {MAX_OPSET} at most"
+            model, f"{name} needs ONNX operator set {header.opset}, and the runtime here knows {MAX_OPSET} at most"
         )
     if header.ir_version > MAX_IR_VERSION:
         raise ModelTooNew(
             model,
-            f"{path.name} has ONNX IR version {header.ir_version}, and the runtime here reads {MAX_IR_VERSION} at most",
+            f"{name} has ONNX IR version {header.ir_version}, and the runtime here reads {MAX_IR_VERSION} at most",
         )
 
 
 def _check_external(model: str, path: Path, header: OnnxHeader) -> None:
-    for name in sorted(header.external_files):
-        if not (path.parent / name).is_file():
+    for name, needed in sorted(header.external_bytes.items()):
+        found = _size_or_none(path.parent / name)
+        if found is None:
             raise ModelDamaged(model, f"{path.name} keeps its weights in {name}, which is missing")
+        if found < needed:
+            raise ModelDamaged(model, f"{name} is cut off: it has {found} bytes, and {path.name} needs {needed}")
 
 
-def _tokens(model: str, path: Path | None) -> list[str]:
-    if path is None:
-        return []
+def _size_or_none(path: Path) -> int | None:
+    try:
+        return path.stat().st_size if path.is_file() else None
+    except (OSError, ValueError):  # A name that no file can have.
+        return None
+
+
+def _check_companion(model: str, role: str, path: Path) -> None:
+    """Files that are neither graphs nor tokens."""
+    with path.open("rb") as file:
+        start = file.read(64)
+    instead = what_it_is_instead(start)
+    if instead:
+        raise ModelDamaged(model, f"{path.name} {instead}")
+    if role == "graph" and not start.startswith(_FST_MARK):
+        raise ModelDamaged(model, f"{path.name} is not a decoding graph (an OpenFst file)")
+
+
+def _tokens(model: str, path: Path) -> list[str]:
     try:
         return read_tokens(path)
     except ModelDamaged as error:
         raise ModelDamaged(model, f"{path.name} {error.reason}") from error
 
 
-def _check_vocabulary(model: str, family: ModelFamily, headers: Mapping[str, OnnxHeader], symbols: list[str]) -> None:
-    vocabulary = _vocabulary(family, headers)
-    # NeMo counts its vocabulary without the blank.
-    allowed = {vocabulary, vocabulary + 1} if "nemo" in family.name or family.name == "t-one-ctc" else {vocabulary}
-    if vocabulary and symbols and len(symbols) not in allowed:
-        raise ModelDamaged(
-            model, f"tokens.txt has {len(symbols)} tokens and the model has {vocabulary}; they do not belong together"
-        )
-    blank = blank_id(symbols)
-    if family.name.startswith(_BLANK_FIRST) and blank:
-        raise ModelDamaged(model, f"tokens.txt has the blank symbol at {blank} instead of 0; it is of another model")
-
-
-def _vocabulary(family: ModelFamily, headers: Mapping[str, OnnxHeader]) -> int:
-    """By the metadata, else by the last axis of a CTC model's output; 0 where neither tells."""
-    for header in headers.values():
-        if header.metadata.get("vocab_size", "").isdigit():
-            return int(header.metadata["vocab_size"])
-    model = headers.get("model")
-    if model is None or "ctc" not in family.name or not model.outputs or not model.outputs[0].dims:
-        return 0
-    last = model.outputs[0].dims[-1]
-    return last if isinstance(last, int) else 0
-
-
-def _precision(manifest: ModelManifest, headers: Mapping[str, OnnxHeader], paths: Mapping[str, Path]) -> Precision:
-    largest = headers[max(headers, key=lambda role: paths[role].stat().st_size)]
-    if largest.kind == "ort":
-        return manifest.precision
-    if largest.op_types.get("MatMulNBits"):
-        return "int4"
-    if any(
-        largest.op_types.get(op)
-        for op in ("MatMulInteger", "DynamicQuantizeLinear", "QLinearMatMul", "DequantizeLinear")
-    ):
-        return "int8"
-    return "fp16" if FLOAT16 in largest.weight_types and FLOAT not in largest.weight_types else "fp32"
-
-
 def _notes(headers: Mapping[str, OnnxHeader], paths: Mapping[str, Path]) -> list[str]:
-    return [
-        f"{paths[role].name} is an .ort file (ONNX Runtime {header.ort_version}): its metadata cannot be checked here"
+    made_for = [
+        f"{paths[role].name} is an .ort file (format {header.ort_version}), laid out for the machine that made it"
         for role, header in headers.items()
         if header.kind == "ort"
     ]
+    beside = [
+        f"{paths[role].name} keeps its weights in {', '.join(sorted(header.external_bytes))}"
+        for role, header in headers.items()
+        if header.external_bytes
+    ]
+    return made_for + beside

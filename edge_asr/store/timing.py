@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from edge_asr.families import ModelFamily
-from edge_asr.store.onnx_header import OnnxHeader
+from edge_asr.store.model_header import OnnxHeader
 
 FRAME_MS = 10.0
 PARAFORMER_CHUNK_FRAMES = 60
@@ -42,8 +42,13 @@ def timing_of(family: ModelFamily, headers: Mapping[str, OnnxHeader]) -> ModelTi
     if "frame_length_ms" in header.metadata:
         return ModelTiming(float(header.metadata["frame_length_ms"]))
     if "subsampling_factor" in header.metadata:
-        return _frames(WENET_CHUNK * int(header.metadata["subsampling_factor"]), int(header.metadata["right_context"]))
+        return _wenet(int(header.metadata["subsampling_factor"]), int(header.metadata["right_context"]))
     return ModelTiming()
+
+
+def _wenet(subsampling: int, right_context: int) -> ModelTiming:
+    window = (WENET_CHUNK - 1) * subsampling + right_context + 1
+    return _frames(WENET_CHUNK * subsampling, window - WENET_CHUNK * subsampling)
 
 
 def _frames(chunk: int, lookahead: int) -> ModelTiming:

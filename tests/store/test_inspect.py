@@ -1,10 +1,12 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import onnx
 import pytest
+from msgspec import structs
 
 from edge_asr.errors import ModelDamaged, ModelError, ModelTooNew, ModelUnsupported
 from edge_asr.manifest import ModelManifest, read_manifest
@@ -13,7 +15,7 @@ from edge_asr.store.inspect import inspect_model
 from tests.support import tiny_models
 from tests.support.tiny_models import tiny_manifest, write_lstm_transducer
 
-Files = Mapping[str, Path]
+Write = Callable[[Path], dict[str, Path]]
 
 
 def lstm(folder: Path, **changes: object) -> tuple[Path, ModelManifest]:
@@ -47,18 +49,19 @@ def test_a_tiny_transducer_is_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("family", "write", "chunk_ms"),
+    ("family", "write", "chunk_ms", "lookahead_ms"),
     [
-        ("nemo-ctc-streaming", tiny_models.write_nemo_ctc_streaming, 480),
-        ("wenet-ctc-streaming", tiny_models.write_wenet_ctc_streaming, 640),
-        ("t-one-ctc", tiny_models.write_t_one_ctc, 300),
-        ("paraformer-streaming", tiny_models.write_paraformer_streaming, 600),
-        ("nemo-ctc", tiny_models.write_nemo_ctc_offline, 0),
+        ("nemo-ctc-streaming", tiny_models.write_nemo_ctc_streaming, 480, 90),
+        ("wenet-ctc-streaming", tiny_models.write_wenet_ctc_streaming, 640, 30),
+        ("t-one-ctc", tiny_models.write_t_one_ctc, 300, 0),
+        ("paraformer-streaming", tiny_models.write_paraformer_streaming, 600, 10),
+        ("nemo-ctc", tiny_models.write_nemo_ctc_offline, 0, 0),
     ],
 )
-def test_every_family_is_read(tmp_path: Path, family: str, write, chunk_ms: float) -> None:
+def test_every_family_is_read(tmp_path: Path, family: str, write: Write, chunk_ms: float, lookahead_ms: float) -> None:
     report = inspect_model(tmp_path, tiny_manifest(family, write(tmp_path)))
-    assert report.chunk_ms == chunk_ms
+    assert (report.chunk_ms, report.lookahead_ms, report.vocabulary) == (chunk_ms, lookahead_ms, 5)
+    assert (report.opset, report.ir_version) == (tiny_models.OPSET, tiny_models.IR_VERSION)
 
 
 # The table of what the native engine does with bad models: each row is refused before it sees them.
@@ -110,12 +113,21 @@ def test_weights_that_lie_elsewhere_must_be_there(tmp_path: Path) -> None:
     model = onnx.load(folder / "encoder.onnx")
     onnx.save_model(model, folder / "encoder.onnx", save_as_external_data=True, location="w.bin", size_threshold=0)
     inspect_model(folder, manifest)
+    whole = (folder / "w.bin").read_bytes()
+    (folder / "w.bin").write_bytes(whole[:-1])
+    assert f"w.bin is cut off: it has {len(whole) - 1} bytes, and encoder.onnx needs" in refused(folder, manifest)
     (folder / "w.bin").unlink()
     assert "keeps its weights in w.bin, which is missing" in refused(folder, manifest)
 
 
 def test_a_missing_model_type_is_refused(tmp_path: Path) -> None:
     assert "lacks the metadata key 'model_type'" in refused(*lstm(tmp_path, without_metadata=("model_type",)))
+
+
+def test_a_model_type_of_another_family_names_that_family(tmp_path: Path) -> None:
+    assert "'zipformer2' instead of 'lstm'; it is a zipformer2-transducer" in refused(
+        *lstm(tmp_path, model_type="zipformer2")
+    )
 
 
 def test_an_unknown_model_type_is_refused(tmp_path: Path) -> None:
@@ -129,7 +141,7 @@ def test_a_missing_key_is_named(tmp_path: Path, key: str) -> None:
     assert f"'{key}'" in refused(*lstm(tmp_path, without_metadata=(key,)))
 
 
-@pytest.mark.parametrize("value", ["abc", "", "-4", "0", "4.5", "3,x"])
+@pytest.mark.parametrize("value", ["abc", "", "-4", "0", "4.5", "3,4", "²", "9" * 5000])
 def test_a_key_without_whole_numbers_is_refused(tmp_path: Path, value: str) -> None:
     assert "d_model = " in refused(*lstm(tmp_path, metadata={"d_model": value}))
 
@@ -167,10 +179,12 @@ def test_a_wrong_tokens_file_is_refused(tmp_path: Path, data: bytes, reason: str
     assert reason in refused(folder, manifest)
 
 
-def test_windows_line_ends_and_a_byte_order_mark_are_fine(tmp_path: Path) -> None:
+def test_windows_line_ends_a_byte_order_mark_and_a_line_twice_are_fine(tmp_path: Path) -> None:
     folder, manifest = lstm(tmp_path)
     lines = (folder / "tokens.txt").read_bytes()
-    (folder / "tokens.txt").write_bytes(b"\xef\xbb\xbf" + lines.replace(b"\n", b"\r\n"))
+    (folder / "tokens.txt").write_bytes(
+        b"\xef\xbb\xbf" + lines.replace(b"\n", b"\r\n") + lines.splitlines(keepends=True)[-1]
+    )
     assert inspect_model(folder, manifest).vocabulary == 5
 
 
@@ -191,3 +205,54 @@ def test_a_role_the_family_needs_must_be_named(tmp_path: Path) -> None:
     del files["joiner"]
     with pytest.raises(ModelDamaged, match="names no file for joiner"):
         inspect_model(tmp_path, tiny_manifest("lstm-transducer", files))
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"one 0\ntwo 1\nthree 2\nfour 3\nfive 4\n", "has none of <blk>, <eps>, <blank>"),
+        (b"\xef\xbb\xbf<blk> 0\ntwo 1\nthree 2\nfour 3\nfive 4\n", "save it without the byte order mark"),
+    ],
+)
+def test_a_ctc_model_needs_a_blank_that_the_engine_finds(tmp_path: Path, data: bytes, reason: str) -> None:
+    files = tiny_models.write_wenet_ctc_streaming(tmp_path)
+    files["tokens"].write_bytes(data)
+    assert reason in refused(tmp_path, tiny_manifest("wenet-ctc-streaming", files))
+
+
+def test_a_model_for_the_telephone_is_refused_at_another_rate(tmp_path: Path) -> None:
+    manifest = tiny_manifest("t-one-ctc", tiny_models.write_t_one_ctc(tmp_path))
+    assert "takes audio at 8000 Hz, and the manifest says 16000 Hz" in refused(
+        tmp_path, structs.replace(manifest, sample_rate_hz=16_000)
+    )
+
+
+def test_the_parts_of_a_paraformer_are_not_swapped(tmp_path: Path) -> None:
+    files = tiny_models.write_paraformer_streaming(tmp_path)
+    files["encoder"], files["decoder"] = files["decoder"], files["encoder"]
+    assert "decoder and encoder look swapped" in refused(tmp_path, tiny_manifest("paraformer-streaming", files))
+
+
+@pytest.mark.parametrize(
+    ("role", "data", "reason"),
+    [
+        ("graph", b"version https://git-lfs.github.com/spec/v1\n", "vocab.fst is a git-LFS pointer"),
+        ("graph", b"0 1 a\n", "vocab.fst is not a decoding graph"),
+        ("bpe", b"<!DOCTYPE html>", "bpe.model is a web page"),
+    ],
+)
+def test_files_beside_the_graph_are_looked_into(tmp_path: Path, role: str, data: bytes, reason: str) -> None:
+    folder = tmp_path / "starter"
+    shutil.copytree(catalogue_directory() / "starter-en", folder)
+    manifest = read_manifest(folder / "manifest.toml")
+    (folder / manifest.files[role].path).unlink()
+    (folder / manifest.files[role].path).write_bytes(data)
+    assert reason in refused(folder, manifest)
+
+
+def test_another_silero_network_is_refused(tmp_path: Path) -> None:
+    model = tiny_models.write_graph(
+        tmp_path / "vad.onnx", inputs=("input", "sr", "state"), outputs=("output", "stateN")
+    )
+    manifest = tiny_manifest("silero-vad", {"model": model})
+    assert "has input, sr, state, output, stateN instead of input, state, sr" in refused(tmp_path, manifest)

@@ -167,6 +167,19 @@ def write_paraformer_streaming(directory: Path) -> dict[str, Path]:
     }
 
 
+def write_graph(
+    path: Path, *, inputs: Sequence[str], outputs: Sequence[str], metadata: Mapping[str, str] | None = None
+) -> Path:
+    """A graph that only has a shape: every output is the first input. For what reads files without running them."""
+    graph = helper.make_graph(
+        [helper.make_node("Identity", [inputs[0]], [output]) for output in outputs],
+        "shape_only",
+        [_float(name, "N", "T") for name in inputs],
+        [_float(name, "N", "T") for name in outputs],
+    )
+    return _save(path, graph, metadata or {})
+
+
 def write_tokens(directory: Path, tokens: Sequence[str]) -> Path:
     """``tokens.txt``: one token and its number a line."""
     path = directory / "tokens.txt"
