@@ -92,11 +92,15 @@ def create_app(services: HttpServices) -> ASGIApp:
         ],
         exception_handlers={HTTPException: _http_error},
     )
-    return TokenGate(app, services.access)
+    return Gate(app, services.access)
 
 
-class TokenGate:
-    """Lets nobody through to the application who does not have the token, where one is needed."""
+class Gate:
+    """Lets nobody through to the application who does not have the token, where one is needed.
+
+    A page of another site that runs in a browser on this machine reaches loopback too, and its websockets are not
+    held back by the browser: whatever says that it comes from another origin is refused.
+    """
 
     def __init__(self, app: ASGIApp, access: HttpAccess) -> None:
         self._app = app
@@ -104,13 +108,31 @@ class TokenGate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request or websocket handshake."""
-        if scope["path"] in OPEN_PATHS or self._access.permits(Headers(scope=scope).get("authorization", "")):
-            await self._app(scope, receive, send)
-            return
-        message = "this daemon needs a token: send the header 'Authorization: Bearer TOKEN'"
-        content = error_content(message, "invalid_request_error", "unauthorized")
-        refusal = Response(content, 401, {"WWW-Authenticate": "Bearer"}, "application/json")
-        await refusal(scope, receive, send)
+        headers = Headers(scope=scope)
+        if scope["path"] in OPEN_PATHS:
+            answer: ASGIApp = self._app
+        elif not is_same_origin(headers.get("origin", ""), headers.get("host", "")):
+            answer = _refusal(403, f"pages of {headers['origin']} may not use this daemon", "forbidden_origin", {})
+        elif not self._access.permits(headers.get("authorization", "")):
+            message = "this daemon needs a token: send the header 'Authorization: Bearer TOKEN'"
+            answer = _refusal(401, message, "unauthorized", {"WWW-Authenticate": "Bearer"})
+        else:
+            answer = self._app
+        await answer(scope, receive, send)
+
+
+def is_same_origin(origin: str, host: str) -> bool:
+    """Whether a request comes from a page of this daemon, or from no page at all.
+
+    Args:
+        origin: The ``Origin`` header; programs other than browsers send none.
+        host: The ``Host`` header: what the client believes our name to be.
+    """
+    return not origin or origin.partition("://")[2].lower() == host.lower()
+
+
+def _refusal(status: int, message: str, code: str, headers: Mapping[str, str]) -> Response:
+    return Response(error_content(message, "invalid_request_error", code), status, headers, "application/json")
 
 
 class Reports:

@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from edge_asr.events import Failed
+from edge_asr.servers.http import is_same_origin
 from tests.support.doors import LIMITS, http_door
 from tests.support.recognizer import ScriptedRecognizer
 
@@ -213,3 +214,26 @@ async def test_only_the_probes_are_open_without_the_token(tmp_path: Path) -> Non
         refused = await get(base, "/status", headers={"Authorization": "Bearer wrong"})
     assert refused.headers["www-authenticate"] == "Bearer"
     assert "Authorization: Bearer TOKEN" in refused.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("origin", "host", "is_same"),
+    [
+        ("", "127.0.0.1:8765", True),
+        ("http://127.0.0.1:8765", "127.0.0.1:8765", True),
+        ("https://Board.local", "board.local", True),
+        ("http://evil.example", "127.0.0.1:8765", False),
+        ("http://127.0.0.1:8080", "127.0.0.1:8765", False),
+        ("null", "127.0.0.1:8765", False),
+    ],
+)
+def test_a_page_of_another_site_is_told_from_our_own(origin: str, host: str, is_same: bool) -> None:
+    assert is_same_origin(origin, host) is is_same
+
+
+async def test_a_page_of_another_site_may_not_even_read() -> None:
+    async with http_door(ScriptedRecognizer()) as base:
+        refused = await get(base, "/status", headers={"Origin": "http://evil.example"})
+        own = await get(base, "/status", headers={"Origin": base})
+    assert (refused.status_code, own.status_code) == (403, 200)
+    assert refused.json()["error"]["code"] == "forbidden_origin"

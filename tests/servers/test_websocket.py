@@ -285,6 +285,14 @@ async def test_a_handshake_without_the_token_is_answered_401(tmp_path) -> None:
             assert (await say_hello(client))["type"] == "ready"
 
 
+async def test_a_page_of_another_site_may_not_open_a_websocket() -> None:
+    async with http_door(ScriptedRecognizer()) as base:
+        with pytest.raises(InvalidStatus) as caught:
+            async with native_client(base, additional_headers={"Origin": "http://evil.example"}):
+                pass
+    assert caught.value.response.status_code == 403
+
+
 def test_close_codes_tell_whether_to_try_again() -> None:
     assert close_code(None) == 1000
     assert close_code(Overloaded(1)) == 1013
