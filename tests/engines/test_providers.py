@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from edge_asr.engines.providers import KNOWN_PROVIDERS, choose_provider, known_provider, why_unavailable
+from edge_asr.errors import ProviderUnavailable, UnknownProvider
+from edge_asr.settings import EngineSettings
+
+NOT_IN_THE_PUBLISHED_WHEEL = (
+    "cuda", "trt", "rknn", "qnn", "openvino", "spacemit", "ascend", "axera", "axcl", "coreml", "nnapi", "directml",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["bogus", "cpu:/tmp/options", "", "gpu"])
+def test_a_name_no_build_knows_is_refused_with_those_that_exist(name):
+    with pytest.raises(UnknownProvider, match="use one of: cpu, cuda"):
+        known_provider(name)
+
+
+def test_names_are_known_whatever_their_case():
+    assert known_provider(" CPU ") == "cpu"
+
+
+@pytest.mark.parametrize("provider", NOT_IN_THE_PUBLISHED_WHEEL)
+def test_the_published_wheel_is_seen_to_lack_the_provider(provider):
+    assert why_unavailable(provider)
+
+
+def test_the_cpu_is_always_there():
+    assert why_unavailable("cpu") == ""
+
+
+@pytest.mark.parametrize("provider", NOT_IN_THE_PUBLISHED_WHEEL)
+def test_a_provider_that_is_not_there_is_an_error(provider):
+    with pytest.raises(ProviderUnavailable, match=f"provider '{provider}' is not available here"):
+        choose_provider(EngineSettings(provider=provider), "streaming")
+
+
+@pytest.mark.parametrize("provider", NOT_IN_THE_PUBLISHED_WHEEL)
+def test_a_provider_that_is_not_there_is_replaced_where_that_is_allowed(provider):
+    choice = choose_provider(EngineSettings(provider=provider, fallback="cpu"), "streaming")
+    assert choice.provider == "cpu"
+    assert choice.notes[0].startswith(f"provider '{provider}' was replaced by the CPU: ")
+
+
+def package(directory: Path, module: bytes, *libraries: str) -> Path:
+    """A sherpa_onnx package with this extension module and these libraries beside it."""
+    (directory / "lib").mkdir()
+    (directory / "lib" / "_sherpa_onnx.cpython-311-aarch64-linux-gnu.so").write_bytes(module)
+    for library in libraries:
+        (directory / "lib" / library).touch()
+    return directory
+
+
+def test_a_build_that_would_not_refuse_the_provider_has_it(tmp_path):
+    assert why_unavailable("rknn", package(tmp_path, b"\x7fELF librknnrt.so")) == ""
+
+
+def test_a_build_that_would_refuse_the_provider_lacks_it(tmp_path):
+    refusing = package(tmp_path, b"\x7fELF Please rebuild sherpa-onnx with -DSHERPA_ONNX_ENABLE_RKNN=ON if you want")
+    assert why_unavailable("rknn", refusing) == "the installed sherpa-onnx was built without it"
+
+
+def test_a_provider_with_a_library_of_its_own_needs_it(tmp_path):
+    with_cuda = package(tmp_path, b"\x7fELF", "libonnxruntime_providers_cuda.so")
+    assert why_unavailable("cuda", with_cuda) == ""
+    assert "libonnxruntime_providers_tensorrt.so" in why_unavailable("trt", with_cuda)
+
+
+def test_every_known_provider_can_be_judged(tmp_path):
+    for provider in KNOWN_PROVIDERS:
+        assert isinstance(why_unavailable(provider), str)
