@@ -7,12 +7,14 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from edge_asr.errors import ModelUnsupported
 from edge_asr.families import FAMILIES
 from edge_asr.manifest import ModelFile, ModelManifest, ModelSource, Precision
 from edge_asr.store.archive import extract_all
 from edge_asr.store.digest import sha256_of
 from edge_asr.store.family_guess import guess_family
 from edge_asr.store.inspect import inspect_model
+from edge_asr.store.onnx_header import read_header
 
 _ENDINGS = (".tar.bz2", ".tar.gz", ".tar.xz", ".tgz", ".tar", ".zip", ".whl")
 
@@ -33,15 +35,33 @@ def import_directory(source: Path, target: Path, name: str, languages: tuple[str
     family, roles = guess_family(source)
     files = {}
     for role, relative in roles.items():
-        flat = Path(relative).name
-        shutil.copyfile(source / relative, target / flat)
-        path = target / flat
-        files[role] = ModelFile(path=flat, size_bytes=path.stat().st_size, sha256=sha256_of(path))
-        for data in (source / relative).parent.glob(f"{flat}*.data"):  # weights kept outside the graph
-            shutil.copyfile(data, target / data.name)
+        original = source / relative
+        path = target / original.name
+        if path.exists():  # Two folders may each hold a model.onnx.
+            path = target / f"{role}-{original.name}"
+        shutil.copyfile(original, path)
+        files[role] = ModelFile(path=path.name, size_bytes=path.stat().st_size, sha256=sha256_of(path))
+        _copy_weights(original, target)
     draft = _manifest(name, family, languages, files, chunk_ms=0, precision="fp32")
     report = inspect_model(target, draft)
     return _manifest(name, family, languages, files, chunk_ms=round(report.chunk_ms), precision=report.precision)
+
+
+def _copy_weights(original: Path, target: Path) -> None:
+    """Copy the files beside a graph that hold its weights; inspection says which of them are missing.
+
+    Raises:
+        ModelUnsupported: Another graph keeps its weights in another file of the same name.
+    """
+    if original.suffix != ".onnx":
+        return
+    for name in read_header(original).external_bytes:
+        weights, copy = original.parent / name, target / name
+        if Path(name).name != name or not weights.is_file():
+            continue
+        if copy.exists() and sha256_of(copy) != sha256_of(weights):
+            raise ModelUnsupported(original.name, f"two of its graphs have a {name}; give the files different names")
+        shutil.copyfile(weights, copy)
 
 
 def import_archive(source: Path, target: Path, name: str, languages: tuple[str, ...]) -> ModelManifest:

@@ -14,6 +14,9 @@ from edge_asr.families import ModelFamily
 from edge_asr.store.model_header import OnnxHeader
 from edge_asr.store.tokens_file import BLANKS, BYTE_ORDER_MARK, blank_id
 
+_BLANK_FIRST = ("zipformer2-ctc", "wenet-ctc-streaming", "wenet-ctc")
+"""CTC families trained with the blank at 0, like icefall's transducers; NeMo's is the last, T-one's too."""
+
 _IN_BASE64 = ("moonshine", "whisper")
 """Families whose symbols are base64, which the engine decodes, ending the process where it cannot."""
 
@@ -87,7 +90,7 @@ def _check_blank(model: str, family: ModelFamily, name: str, symbols: list[str])
         marked = any(symbol.startswith(BYTE_ORDER_MARK) for symbol in symbols)
         why = "; save it without the byte order mark, which hides the first symbol" if marked else ""
         raise ModelDamaged(model, f"{name} has none of {', '.join(BLANKS)}, by which the engine finds the blank{why}")
-    if family.model_type and blank:
+    if (family.model_type or family.name in _BLANK_FIRST) and blank:
         raise ModelDamaged(model, f"{name} has the blank symbol at {blank} instead of 0; it is of another model")
     if family.name == "nemo-transducer-streaming" and symbols[-1] != "<blk>":
         raise ModelDamaged(model, f"{name} has {symbols[-1]!r} as its last symbol instead of '<blk>'")

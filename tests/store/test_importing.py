@@ -3,6 +3,7 @@ from __future__ import annotations
 import tarfile
 from pathlib import Path
 
+import onnx
 import pytest
 
 from edge_asr.errors import ModelDamaged
@@ -37,6 +38,30 @@ def test_a_directory_becomes_an_installed_model(tmp_path: Path, store: ModelStor
     )
     check_files(model.manifest, model.directory)
     assert inspect_model(model.directory, store.find("mine").manifest).vocabulary == 5
+
+
+def test_weights_beside_a_graph_come_along_whatever_their_name(tmp_path: Path, store: ModelStore) -> None:
+    source = tmp_path / "source"
+    encoder = tiny_models.write_lstm_transducer(source)["encoder"]
+    onnx.save_model(onnx.load(encoder), encoder, save_as_external_data=True, location="w.bin", size_threshold=0)
+    model = store.install("mine", lambda target: import_directory(source, target, "mine", ("en",)))
+    assert (model.directory / "w.bin").read_bytes() == (source / "w.bin").read_bytes()
+    assert inspect_model(model.directory, model.manifest).notes == ("encoder.onnx keeps its weights in w.bin",)
+
+
+def test_files_of_one_name_in_two_folders_are_kept_apart(tmp_path: Path, store: ModelStore) -> None:
+    source = tmp_path / "source"
+    for role, path in tiny_models.write_lstm_transducer(source).items():
+        if role != "tokens":
+            (source / role).mkdir()
+            path.rename(source / role / "model.onnx")
+    model = store.install("mine", lambda target: import_directory(source, target, "mine", ("en",)))
+    assert {role: file.path for role, file in model.manifest.files.items()} == {
+        "tokens": "tokens.txt",
+        "encoder": "model.onnx",
+        "decoder": "decoder-model.onnx",
+        "joiner": "joiner-model.onnx",
+    }
 
 
 def test_an_archive_is_looked_through(tmp_path: Path, store: ModelStore) -> None:

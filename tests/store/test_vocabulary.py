@@ -55,6 +55,13 @@ def test_nemo_ctc_models_state_their_vocabulary_with_or_without_the_blank(stated
     check("nemo-ctc-streaming", {"model": header(vocab_size=stated)}, ["a", "<blk>"])
 
 
+@pytest.mark.parametrize("family", ["zipformer2-ctc", "wenet-ctc-streaming", "wenet-ctc"])
+def test_the_blank_of_a_ctc_model_from_icefall_or_wenet_is_the_first(family: str) -> None:
+    check(family, {"model": header(scores=2)}, ["<blk>", "a"])
+    with pytest.raises(ModelDamaged, match="has the blank symbol at 1 instead of 0"):
+        check(family, {"model": header(scores=2)}, ["a", "<blk>"])
+
+
 def test_a_paraformer_needs_its_end_symbol() -> None:
     with pytest.raises(ModelDamaged, match="has no '</s>'"):
         check("paraformer", {"model": header(vocab_size="2")}, ["<blank>", "a"])
