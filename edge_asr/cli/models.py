@@ -12,8 +12,9 @@ import msgspec
 
 from edge_asr.cli.options import Invocation, common_options, json_option, pass_invocation
 from edge_asr.cli.progress import download_progress
-from edge_asr.cli.stores import active_name, open_store
+from edge_asr.cli.stores import VAD_MODEL, active_name, installed_vad, open_store
 from edge_asr.errors import EdgeAsrError, ModelNotFound
+from edge_asr.families import FAMILIES
 from edge_asr.manifest import ModelManifest
 from edge_asr.settings import EngineSettings
 from edge_asr.store.store import InstalledModel, ModelStore
@@ -215,6 +216,8 @@ def _pull(store: ModelStore, manifest: ModelManifest) -> None:
             err=True,
         )
     click.echo(f"installed {manifest.name} {manifest.version} in {model.directory}", err=True)
+    if FAMILIES[manifest.family].kind == "segment" and installed_vad(store) is None:
+        click.echo(f"it hears better where speech begins and ends with: edge-asr models pull {VAD_MODEL}", err=True)
 
 
 def _announce(model: InstalledModel) -> None:
@@ -223,7 +226,6 @@ def _announce(model: InstalledModel) -> None:
 
 
 def _verify(model: InstalledModel, settings: EngineSettings) -> dict[str, object]:
-    from edge_asr.families import FAMILIES
     from edge_asr.store.digest import check_files
     from edge_asr.store.inspect import inspect_model
 
