@@ -10,6 +10,7 @@ import logging
 import os
 import select
 import sys
+import time
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from edge_asr import __version__
 from edge_asr.cli import exit_codes
 from edge_asr.cli.messages import complain
 from edge_asr.cli.options import Invocation, common_options
+from edge_asr.cli.repeated_logs import RepeatedRemarks
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +185,7 @@ def _open_closed_streams() -> None:
 def _log_to_stderr() -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("edge-asr: %(message)s"))
+    handler.addFilter(RepeatedRemarks(time.monotonic))
     logger = logging.getLogger("edge_asr")
     logger.handlers[:] = [handler]
     logger.setLevel(logging.WARNING)
