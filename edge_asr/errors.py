@@ -20,6 +20,7 @@
      │  ├ AddressInUse
      │  ├ StoreNotWritable
      │  ├ StoreBusy
+     │  ├ DiskFull
      │  ├ NotEnoughMemory
      │  └ FetchFailed
      ├ GateFailed                a gate said no, or the run was invalid
@@ -46,6 +47,7 @@ __all__ = [
     "AudioUnreadable",
     "AudioUnsupported",
     "ConfigurationError",
+    "DiskFull",
     "EdgeAsrError",
     "EngineFailed",
     "FetchFailed",
@@ -242,6 +244,21 @@ class StoreBusy(MachineError, BlockingIOError):
     def __init__(self, name: str) -> None:
         self.name = name
         super().__init__(f"another command is installing or removing model {name!r}; wait for it and try again")
+
+
+class DiskFull(MachineError):
+    """What is to be written does not fit."""
+
+    code = "disk_full"
+
+    def __init__(self, directory: Path | str, needed_bytes: int = 0, free_bytes: int = 0) -> None:
+        self.directory = str(directory)
+        self.needed_bytes = needed_bytes
+        self.free_bytes = free_bytes
+        figures = f": {needed_bytes >> 20} MiB are needed and {free_bytes >> 20} MiB are free" if needed_bytes else ""
+        super().__init__(
+            f"no space left in {self.directory}{figures}; free some, or set EDGE_ASR_HOME to a directory elsewhere"
+        )
 
 
 class NotEnoughMemory(MachineError, MemoryError):

@@ -78,7 +78,10 @@ class ModelSource(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     url: str = ""
     """``url``: address of the archive (``.tar.bz2``, ``.tar.gz``, ``.zip``) or of a plain file."""
     archive_sha256: str = ""
-    """``url``: digest of the archive, where the publisher gives one."""
+    """``url``: digest of the archive, where it is known for good."""
+    digests_url: str = ""
+    """``url``: address of the publisher's own list of digests, a line ``NAME SHA256`` for each file; asked at the
+    fetch."""
     repository: str = ""
     """``huggingface``: ``owner/name``."""
     revision: str = "main"

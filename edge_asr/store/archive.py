@@ -6,8 +6,11 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import lzma
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -17,6 +20,22 @@ from edge_asr.errors import ModelDamaged
 MAX_EXTRACTED_BYTES = 8 << 30
 """All members together; the largest published streaming model unpacks to well under 1 GiB."""
 COPY_BYTES = 1 << 20
+
+_BROKEN = (
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    OSError,
+    NotImplementedError,  # a kind of compression that zipfile does not know
+    RuntimeError,  # a password is needed
+    ValueError,  # sizes and names out of all bounds
+)
+"""What the readers of the standard library raise on an archive that is damaged or strange."""
+
+_MACHINE = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS, errno.EIO)
+"""What is the machine's fault, and not the archive's."""
 
 Member = tuple[str, int, IO[bytes]]
 """Name, size and contents of a regular file."""
@@ -32,6 +51,7 @@ def extract_members(archive: Path, wanted: Mapping[str, Path], label: str) -> No
 
     Raises:
         ModelDamaged: The archive cannot be read, or a member is missing or not a regular file.
+        OSError: There is no space, or nothing may be written there.
     """
     missing = dict(wanted)
     with _reading(archive, label) as members:
@@ -69,7 +89,11 @@ def _reading(archive: Path, label: str) -> Iterator[Iterator[Member]]:
                 yield _tar_members(tar, label)
         else:
             raise ModelDamaged(label, f"{archive.name} is neither a tar nor a zip archive")
-    except (tarfile.TarError, zipfile.BadZipFile, EOFError, OSError) as error:
+    except ModelDamaged:
+        raise
+    except _BROKEN as error:
+        if isinstance(error, OSError) and error.errno in _MACHINE:
+            raise
         raise ModelDamaged(label, f"{archive.name} cannot be unpacked: {error}") from error
 
 
