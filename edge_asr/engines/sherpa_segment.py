@@ -6,6 +6,7 @@ what cannot hold speech never reaches them.
 
 from __future__ import annotations
 
+import itertools
 import logging
 from collections.abc import Mapping
 from pathlib import Path
@@ -180,10 +181,9 @@ def _text_of(result: Any) -> str:  # noqa: ANN401  native
 
 def spread(texts: list[str], begin_s: float, end_s: float) -> list[float]:
     """Start times of texts that follow one another from ``begin_s`` to ``end_s``, each as long as its characters."""
-    lengths = np.array([max(1, len(text.strip())) for text in texts], np.float64)
-    before = np.concatenate([[0.0], np.cumsum(lengths)[:-1]])
-    total = max(1.0, float(lengths.sum()))
-    return [float(begin_s + (end_s - begin_s) * share) for share in before / total]
+    lengths = [max(1, len(text.strip())) for text in texts]
+    before = itertools.accumulate(lengths[:-1], initial=0) if lengths else ()
+    return [begin_s + (end_s - begin_s) * characters / sum(lengths) for characters in before]
 
 
 def loud_part_s(samples: Float32Array, sample_rate_hz: int) -> tuple[float, float]:
