@@ -5,16 +5,22 @@ Native packages are imported here only when a model needs them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from edge_asr.audio import Float32Array
 from edge_asr.engines.base import Engine, EngineDescription, SegmentDecoder, StreamOptions
 from edge_asr.engines.providers import ProviderChoice, choose_provider
 from edge_asr.errors import EngineFailed, ModelDamaged, ModelUnsupported
 from edge_asr.families import FAMILIES, ModelFamily
 from edge_asr.manifest import ModelManifest
 from edge_asr.settings import EngineSettings
+
+if TYPE_CHECKING:
+    from edge_asr.engines.vad import VoiceActivity
 
 WARM_UP_S = 1.0
 WARM_UP_RMS = 0.1
@@ -85,28 +91,11 @@ def _load_segmented(
     directory: Path, manifest: ModelManifest, settings: EngineSettings, vad_model: Path | None
 ) -> Engine:
     from edge_asr.engines.segmented import SegmentedEngine
-    from edge_asr.engines.vad import (
-        VAD_RATE_HZ,
-        EnergyVoiceActivity,
-        SileroVoiceActivity,
-        VoiceActivity,
-        load_silero,
-    )
+    from edge_asr.engines.vad import VAD_RATE_HZ
 
     if manifest.sample_rate_hz != VAD_RATE_HZ:
         raise ModelUnsupported(manifest.name, f"non-streaming models of {manifest.sample_rate_hz} Hz are not supported")
     decoder, choice = load_segment_decoder(directory, manifest, settings)
-
-    def open_activity(is_batch: bool) -> VoiceActivity:
-        if vad_model is None:
-            return EnergyVoiceActivity()
-        return SileroVoiceActivity(load_silero(vad_model, settings.vad_threshold), TRUST_WINDOWS if is_batch else 0)
-
-    notes = choice.notes
-    if vad_model is None:
-        notes += (
-            "silero-vad is not installed: speech is told from noise by its energy; `edge-asr models pull silero-vad`",
-        )
     description = EngineDescription(
         model=manifest.name,
         family=manifest.family,
@@ -116,12 +105,20 @@ def _load_segmented(
         chunk_ms=0.0,
         tail_padding_ms=0.0,
         is_streaming=False,
-        is_append_only=False,
-        notes=notes,
+        notes=choice.notes if vad_model else (*choice.notes, WITHOUT_SILERO),
     )
-    engine = SegmentedEngine(decoder, description, settings, open_activity)
+    engine = SegmentedEngine(decoder, description, settings, _detectors(vad_model, settings.vad_threshold))
     engine.open_stream(StreamOptions()).close()  # the first stream finds its detector loaded
     return engine
+
+
+def _detectors(vad_model: Path | None, threshold: float) -> Callable[[bool], VoiceActivity]:
+    """What makes the detector of a stream, given whether the stream is batch work."""
+    from edge_asr.engines.vad import EnergyVoiceActivity, SileroVoiceActivity, load_silero
+
+    if vad_model is None:
+        return lambda _is_batch: EnergyVoiceActivity()
+    return lambda is_batch: SileroVoiceActivity(load_silero(vad_model, threshold), TRUST_WINDOWS if is_batch else 0)
 
 
 def _warm_up(engine: Engine) -> None:
@@ -135,6 +132,6 @@ def _warm_up(engine: Engine) -> None:
     stream.close()
 
 
-def _noise(sample_rate_hz: int) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+def _noise(sample_rate_hz: int) -> Float32Array:
     generator = np.random.default_rng(0)
     return (WARM_UP_RMS * generator.standard_normal(round(WARM_UP_S * sample_rate_hz))).astype(np.float32)
