@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import lzma
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -37,28 +38,32 @@ _BROKEN = (
 _MACHINE = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS, errno.EIO)
 """What is the machine's fault, and not the archive's."""
 
-Member = tuple[str, int, IO[bytes]]
-"""Name, size and contents of a regular file."""
+Member = tuple[str, IO[bytes] | None]
+"""Name and contents; no contents for a link or a device."""
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being unpacked, bytes of the archive read so far, and its size."""
 
 
-def extract_members(archive: Path, wanted: Mapping[str, Path], label: str) -> None:
-    """Extract named members.
+def extract_members(archive: Path, wanted: Mapping[str, Path], label: str, progress: Progress | None = None) -> None:
+    """Extract named members; others are passed over, whatever they are.
 
     Args:
         archive: The archive.
         wanted: Member name to the file it becomes; names may lack the archive's top folder.
         label: What the archive is, for error sentences.
+        progress: Told how far the archive has been read.
 
     Raises:
         ModelDamaged: The archive cannot be read, or a member is missing or not a regular file.
         OSError: There is no space, or nothing may be written there.
     """
     missing = dict(wanted)
-    with _reading(archive, label) as members:
-        for name, _, contents in members:
+    with _reading(archive, label, progress) as members:
+        for name, contents in members:
             key = name if name in missing else _without_top_folder(name)
             if key in missing:
-                _copy(contents, missing.pop(key), MAX_EXTRACTED_BYTES, label)
+                _copy(_regular(name, contents, label), missing.pop(key), MAX_EXTRACTED_BYTES, label)
             if not missing:
                 return
     raise ModelDamaged(label, f"the archive lacks {', '.join(sorted(missing))}")
@@ -69,26 +74,21 @@ def extract_all(archive: Path, directory: Path, label: str, max_bytes: int = MAX
 
     Raises:
         ModelDamaged: A path leaves the directory, a member is a link or device, or there is too much of it.
+        OSError: There is no space, or nothing may be written there.
     """
     left = max_bytes
-    with _reading(archive, label) as members:
-        for name, _, contents in members:
+    with _reading(archive, label, None) as members:
+        for name, contents in members:
             target = directory / _safe(name, label)
             target.parent.mkdir(parents=True, exist_ok=True)
-            left -= _copy(contents, target, left, label)
+            left -= _copy(_regular(name, contents, label), target, left, label)
 
 
 @contextlib.contextmanager
-def _reading(archive: Path, label: str) -> Iterator[Iterator[Member]]:
+def _reading(archive: Path, label: str, progress: Progress | None) -> Iterator[Iterator[Member]]:
     try:
-        if zipfile.is_zipfile(archive):
-            with zipfile.ZipFile(archive) as zipped:
-                yield _zip_members(zipped, label)
-        elif tarfile.is_tarfile(archive):
-            with tarfile.open(archive) as tar:
-                yield _tar_members(tar, label)
-        else:
-            raise ModelDamaged(label, f"{archive.name} is neither a tar nor a zip archive")
+        with _Watched(archive, label, progress) as file:
+            yield _members(file, label)
     except ModelDamaged:
         raise
     except _BROKEN as error:
@@ -97,25 +97,56 @@ def _reading(archive: Path, label: str) -> Iterator[Iterator[Member]]:
         raise ModelDamaged(label, f"{archive.name} cannot be unpacked: {error}") from error
 
 
-def _tar_members(tar: tarfile.TarFile, label: str) -> Iterator[Member]:
+class _Watched(io.FileIO):
+    """The archive's file, which tells how far it has been read."""
+
+    def __init__(self, archive: Path, label: str, progress: Progress | None) -> None:
+        super().__init__(archive)
+        self._size = archive.stat().st_size
+        self._label = f"unpacking {label}"
+        self._progress = progress
+
+    def read(self, size: int | None = -1) -> bytes:
+        block = super().read(-1 if size is None else size)
+        if self._progress:
+            self._progress(self._label, self.tell(), self._size)
+        return block or b""
+
+
+def _members(file: _Watched, label: str) -> Iterator[Member]:
+    if zipfile.is_zipfile(file):
+        with zipfile.ZipFile(file) as zipped:
+            yield from _zip_members(zipped)
+        return
+    file.seek(0)
+    if not tarfile.is_tarfile(file):
+        raise ModelDamaged(label, "it is neither a tar nor a zip archive")
+    file.seek(0)
+    with tarfile.open(fileobj=file) as tar:
+        yield from _tar_members(tar)
+
+
+def _tar_members(tar: tarfile.TarFile) -> Iterator[Member]:
     for entry in tar:
-        if entry.isdir():
-            continue
-        if not entry.isfile():
-            raise ModelDamaged(label, f"member {entry.name!r} is a link or a device, which a model has no use for")
-        contents = tar.extractfile(entry)
-        if contents is not None:
-            yield entry.name.removeprefix("./"), entry.size, contents
+        if not entry.isdir():
+            yield entry.name.removeprefix("./"), tar.extractfile(entry) if entry.isfile() else None
 
 
-def _zip_members(zipped: zipfile.ZipFile, label: str) -> Iterator[Member]:
+def _zip_members(zipped: zipfile.ZipFile) -> Iterator[Member]:
     for entry in zipped.infolist():
         if entry.is_dir():
             continue
-        if entry.external_attr >> 28 not in (0, 8):  # the Unix file type; 8 is a regular file
-            raise ModelDamaged(label, f"member {entry.filename!r} is a link or a device, which a model has no use for")
+        if entry.external_attr >> 28 not in (0, 8):  # The Unix file type; 8 is a regular file.
+            yield entry.filename, None
+            continue
         with zipped.open(entry) as contents:
-            yield entry.filename, entry.file_size, contents
+            yield entry.filename, contents
+
+
+def _regular(name: str, contents: IO[bytes] | None, label: str) -> IO[bytes]:
+    if contents is None:
+        raise ModelDamaged(label, f"member {name!r} is a link or a device, which a model has no use for")
+    return contents
 
 
 def _copy(contents: IO[bytes], target: Path, most: int, label: str) -> int:

