@@ -6,6 +6,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from edge_asr.errors import ModelDamaged
 from edge_asr.store.archive import extract_all, extract_members
@@ -30,7 +32,7 @@ def tar_with(path: Path, kind: bytes) -> Path:
 
 
 def zip_of(path: Path, members: dict[str, bytes]) -> Path:
-    with zipfile.ZipFile(path, "w") as zipped:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as zipped:
         for name, data in members.items():
             zipped.writestr(name, data)
     return path
@@ -47,6 +49,25 @@ def test_members_of_a_tar_are_found_with_and_without_the_top_folder(tmp_path: Pa
 def test_members_of_a_zip_are_found(tmp_path: Path) -> None:
     extract_members(zip_of(tmp_path / "m.zip", {"a/b": b"x"}), {"a/b": tmp_path / "out"}, "m")
     assert (tmp_path / "out").read_bytes() == b"x"
+
+
+def test_it_is_told_how_far_the_archive_was_read(tmp_path: Path) -> None:
+    archive = tar_of(tmp_path / "m.tar.bz2", {"m/model.onnx": bytes(range(256)) * 400})
+    told: list[tuple[str, int, int]] = []
+    extract_members(archive, {"model.onnx": tmp_path / "g"}, "m", lambda *step: told.append(step))
+    size = archive.stat().st_size
+    assert ("unpacking m", size, size) in told
+
+
+def test_links_that_nobody_asked_for_are_passed_over(tmp_path: Path) -> None:
+    archive = tar_with(tmp_path / "archive", tarfile.SYMTYPE)
+    with tarfile.open(archive, "a") as tar:
+        entry = tarfile.TarInfo("m/tokens.txt")
+        tar.addfile(entry)
+    extract_members(archive, {"tokens.txt": tmp_path / "t"}, "m")
+    assert (tmp_path / "t").read_bytes() == b""
+    with pytest.raises(ModelDamaged, match="link or a device"):
+        extract_members(archive, {"evil": tmp_path / "e"}, "m")
 
 
 def test_a_missing_member_is_named(tmp_path: Path) -> None:
@@ -98,3 +119,35 @@ def test_an_archive_that_is_cut_off_is_said_so(tmp_path: Path) -> None:
     archive.write_bytes(archive.read_bytes()[:300])
     with pytest.raises(ModelDamaged):
         extract_all(archive, tmp_path / "out", "m")
+
+
+@pytest.mark.parametrize("members", [{"a": b"file", "a/b": b"in it"}, {"n" * 300: b""}], ids=["both", "long"])
+def test_names_that_no_directory_can_hold_are_the_archives_fault(tmp_path: Path, members: dict[str, bytes]) -> None:
+    (tmp_path / "out").mkdir()
+    with pytest.raises(ModelDamaged, match="cannot be unpacked"):
+        extract_all(zip_of(tmp_path / "m.zip", members), tmp_path / "out", "m")
+
+
+MAKERS = {
+    "bz2": lambda path, members: tar_of(path, members, "w:bz2"),
+    "gz": lambda path, members: tar_of(path, members, "w:gz"),
+    "xz": lambda path, members: tar_of(path, members, "w:xz"),
+    "tar": lambda path, members: tar_of(path, members, "w"),
+    "zip": zip_of,
+}
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(where=st.floats(0, 1, exclude_max=True), byte=st.integers(0, 255), kept=st.floats(0.3, 1))
+def test_a_damaged_archive_raises_nothing_else(tmp_path: Path, kind: str, where: float, byte: int, kept: float) -> None:
+    archive = MAKERS[kind](tmp_path / "archive", {"m/tokens.txt": b"a 0\n" * 50, "m/model.onnx": bytes(range(256)) * 8})
+    whole = bytearray(archive.read_bytes())
+    whole[int(where * len(whole))] = byte
+    archive.write_bytes(whole[: int(kept * len(whole))])
+    out = tmp_path / "out"
+    out.mkdir(exist_ok=True)
+    try:
+        extract_all(archive, out, "m")
+    except ModelDamaged as error:
+        assert "\n" not in str(error)

@@ -75,6 +75,37 @@ def test_the_publishers_digest_of_the_archive_is_checked(site: Site, tmp_path: P
         fetch(from_archive(site, source=source), tmp_path)
 
 
+def listed_at(site: Site) -> ModelSource:
+    return ModelSource(kind="url", url=f"{site.url}/{TOP}.tar.bz2", digests_url=f"{site.url}/checksum.txt")
+
+
+def test_the_digest_that_the_publisher_lists_is_checked_and_recorded(site: Site, tmp_path: Path) -> None:
+    archive = archive_of({"tokens.txt": b"", "epoch-99.int8.onnx": b""})
+    site.files = {
+        f"/{TOP}.tar.bz2": archive,
+        "/checksum.txt": f"{TOP}.tar.bz2\t{digest(archive)}\n".encode(),
+    }
+    fetched, _ = fetch(from_archive(site, source=listed_at(site)), tmp_path)
+    assert fetched.source.archive_sha256 == digest(archive)
+
+
+def test_an_archive_unlike_the_publishers_list_is_refused_and_not_kept(site: Site, tmp_path: Path) -> None:
+    site.files = {
+        f"/{TOP}.tar.bz2": archive_of({"tokens.txt": b"", "epoch-99.int8.onnx": b""}),
+        "/checksum.txt": f"{TOP}.tar.bz2 {digest(b'another')}\n".encode(),
+    }
+    with pytest.raises(ModelDamaged, match="its publisher lists"):
+        fetch(from_archive(site, source=listed_at(site)), tmp_path)
+    assert list((tmp_path / "downloads").iterdir()) == []
+
+
+def test_a_publisher_without_a_list_is_said_and_the_archive_taken(site: Site, tmp_path: Path, caplog) -> None:
+    site.files[f"/{TOP}.tar.bz2"] = archive_of({"tokens.txt": b"", "epoch-99.int8.onnx": b""})
+    fetched, _ = fetch(from_archive(site, source=listed_at(site)), tmp_path)
+    assert fetched.source.archive_sha256 == ""
+    assert "is not compared with the digest of its publisher" in caplog.text
+
+
 def test_a_plain_file_needs_no_archive(site: Site, tmp_path: Path) -> None:
     site.files["/vad.onnx"] = b"graph"
     source = ModelSource(kind="url", url=f"{site.url}/vad.onnx")
