@@ -6,7 +6,8 @@ Layout of a root::
     active.json                  {"active": NAME, "history": [NAME, …]}
     downloads/                   partial downloads, for resuming
 
-Every change is atomic: a model appears whole under its name or not at all, and ``active.json`` is replaced as one file.
+Every change is atomic, also when the power fails: a model appears whole under its name or not at all, and
+``active.json`` is replaced as one file.
 """
 
 from __future__ import annotations
@@ -15,16 +16,27 @@ import contextlib
 import fcntl
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+import tempfile
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
 import msgspec
 
-from edge_asr.errors import ConfigurationError, ModelDamaged, ModelError, ModelNotFound, StoreBusy
+from edge_asr.errors import (
+    ConfigurationError,
+    ModelDamaged,
+    ModelError,
+    ModelNotFound,
+    ModelUnsupported,
+    StoreBusy,
+    StoreNotWritable,
+)
+from edge_asr.families import FAMILIES
 from edge_asr.manifest import MANIFEST_FILE, ModelManifest, format_manifest, read_manifest
 from edge_asr.store.catalogue import bundled_directories, catalogue_directory, read_catalogue
+from edge_asr.store.disk import writing_to
 from edge_asr.store.locations import StoreLocations
 
 DEFAULT_MODEL = "starter-en"
@@ -32,6 +44,10 @@ DEFAULT_MODEL = "starter-en"
 
 HISTORY = 10
 """Activations that can be rolled back."""
+
+_ACTIVATION_FILE = "active.json"
+_REPLACED = ".old-"
+"""Prefix of a model's directory while another takes its place; it is read as long as that one is not there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +88,20 @@ class ModelStore:
     def installed(self) -> list[InstalledModel]:
         """Every installed model once, by name; a damaged manifest hides its own model only."""
         found: dict[str, InstalledModel] = {}
-        for directory, is_bundled in self._directories():
+        for name, directory, is_bundled in self._directories():
             with contextlib.suppress(ModelDamaged):
-                manifest = read_manifest(directory / MANIFEST_FILE)
-                found.setdefault(manifest.name, InstalledModel(manifest, directory, is_bundled))
+                found.setdefault(name, InstalledModel(read_manifest(directory / MANIFEST_FILE), directory, is_bundled))
         return [found[name] for name in sorted(found)]
+
+    def damaged(self) -> dict[str, ModelDamaged]:
+        """What is wrong with the manifests that :meth:`installed` leaves out, by the model's name."""
+        wrong: dict[str, ModelDamaged] = {}
+        for name, directory, _ in self._directories():
+            try:
+                read_manifest(directory / MANIFEST_FILE)
+            except ModelDamaged as error:
+                wrong.setdefault(name, error)
+        return wrong
 
     def find(self, name: str) -> InstalledModel:
         """The installed model of that name.
@@ -85,8 +110,8 @@ class ModelStore:
             ModelNotFound: With how to get it, or which name was meant.
             ModelDamaged: Its manifest is wrong.
         """
-        for directory, is_bundled in self._directories():
-            if directory.name == name:
+        for found, directory, is_bundled in self._directories():
+            if found == name:
                 return InstalledModel(read_manifest(directory / MANIFEST_FILE), directory, is_bundled)
         raise ModelNotFound(name, self._how_to_get(name))
 
@@ -113,6 +138,7 @@ class ModelStore:
 
         Raises:
             ModelNotFound: The activated model is gone.
+            ConfigurationError: What was activated cannot be read.
         """
         return self.find(self._activation().active or DEFAULT_MODEL)
 
@@ -143,13 +169,14 @@ class ModelStore:
         """
         models = self.writable_root / "models"
         models.mkdir(exist_ok=True)
-        with _locked(models, name):
+        with _locked(models, name), writing_to(models):
             staging = models / f".staging-{name}"
             shutil.rmtree(staging, ignore_errors=True)
             staging.mkdir()
             try:
                 manifest = fill(staging)
                 (staging / MANIFEST_FILE).write_text(format_manifest(manifest), encoding="utf-8")
+                _flush(staging)
                 _replace_directory(staging, models / name)
             finally:
                 shutil.rmtree(staging, ignore_errors=True)
@@ -161,22 +188,31 @@ class ModelStore:
         Raises:
             ModelNotFound: It is not installed.
             ConfigurationError: It is bundled, or active.
+            StoreNotWritable: It lies where this user may not write.
         """
-        model = self.find(name)
-        if model.is_bundled:
-            raise ConfigurationError(f"model {name!r} is part of the package and cannot be removed")
-        if self._activation().active == name:
-            raise ConfigurationError(f"model {name!r} is active; activate another one first")
-        with _locked(model.directory.parent, name):
-            doomed = model.directory.with_name(f".old-{name}")
+        directory = self._directory_to_remove(name)
+        with _locked(directory.parent, name):
+            doomed = directory.with_name(f".removed-{name}")
             shutil.rmtree(doomed, ignore_errors=True)
-            model.directory.rename(doomed)
+            directory.rename(doomed)
             shutil.rmtree(doomed)
 
     def activate(self, name: str) -> InstalledModel:
-        """Make an installed model the one that is used when none is named."""
+        """Make an installed model the one that is used when none is named.
+
+        Raises:
+            ModelNotFound: It is not installed.
+            ModelUnsupported: It recognises no speech.
+            StoreNotWritable: No place can be written.
+        """
         model = self.find(name)
-        before = self._activation()
+        family = FAMILIES.get(model.manifest.family)
+        if family is not None and family.kind == "vad":
+            raise ModelUnsupported(name, "it finds speech but does not recognise it, so it cannot be the active model")
+        try:
+            before = self._activation()
+        except ConfigurationError:  # Written anew here.
+            before = Activation()
         current = before.active or DEFAULT_MODEL
         if current != name:
             self._write_activation(Activation(name, (*before.history, current)[-HISTORY:]))
@@ -187,22 +223,36 @@ class ModelStore:
 
         Raises:
             ConfigurationError: Nothing was activated before.
+            ModelNotFound: That model is gone.
         """
         before = self._activation()
         if not before.history:
             raise ConfigurationError("no model was active before, so there is nothing to roll back to")
         model = self.find(before.history[-1])
-        self._write_activation(Activation(model.manifest.name, before.history[:-1]))
+        self._write_activation(Activation(before.history[-1], before.history[:-1]))
         return model
 
     # Inside.
 
-    def _directories(self) -> Iterator[tuple[Path, bool]]:
+    def _directories(self) -> Iterator[tuple[str, Path, bool]]:
+        """Name, directory, and whether it is bundled."""
         for root in self._locations.roots:
-            for manifest in _readable(sorted_glob(root / "models", f"[!.]*/{MANIFEST_FILE}")):
-                yield manifest.parent, False
+            for directory in _model_directories(root / "models"):
+                yield directory.name.removeprefix(_REPLACED), directory, False
         for directory in bundled_directories(self._catalogue_directory):
-            yield directory, True
+            yield directory.name, directory, True
+
+    def _directory_to_remove(self, name: str) -> Path:
+        """Where it is, also when its manifest is wrong."""
+        found = next((entry for entry in self._directories() if entry[0] == name), None)
+        if found is None:
+            raise ModelNotFound(name, self._how_to_get(name))
+        _, directory, is_bundled = found
+        if is_bundled:
+            raise ConfigurationError(f"model {name!r} is part of the package and cannot be removed")
+        if self._activation().active == name:
+            raise ConfigurationError(f"model {name!r} is active; activate another one first")
+        return directory
 
     def _how_to_get(self, name: str) -> str:
         catalogue = self.catalogue()
@@ -213,44 +263,68 @@ class ModelStore:
         return f"did you mean {close[0]!r}?" if close else "`edge-asr models list` shows what there is"
 
     def _activation(self) -> Activation:
-        for root in self._locations.roots:
+        # What this user can write comes first: else activating would do nothing where the system's store has its own.
+        roots = sorted(self._locations.roots, key=lambda root: not os.access(root, os.W_OK | os.X_OK))
+        for root in roots:
+            path = root / _ACTIVATION_FILE
             try:
-                return msgspec.json.decode((root / "active.json").read_bytes(), type=Activation)
-            except (OSError, msgspec.DecodeError):
+                return msgspec.json.decode(path.read_bytes(), type=Activation)
+            except OSError:
                 continue
+            except msgspec.DecodeError as error:
+                raise ConfigurationError(
+                    f"{path} does not say which model is active ({error}); run `edge-asr models activate MODEL`"
+                ) from error
         return Activation()
 
     def _write_activation(self, activation: Activation) -> None:
-        path = self.writable_root / "active.json"
-        partial = path.with_suffix(".part")
-        with partial.open("wb") as file:
-            file.write(msgspec.json.encode(activation))
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
+        root = self.writable_root
+        with (
+            writing_to(root),
+            tempfile.NamedTemporaryFile(dir=root, prefix=f".{_ACTIVATION_FILE}-", delete=False) as partial,
+        ):
+            partial.write(msgspec.json.encode(activation))
+            Path(partial.name).chmod(0o644)
+            partial.flush()
+            os.fsync(partial.fileno())
+            Path(partial.name).replace(root / _ACTIVATION_FILE)
 
 
-def sorted_glob(directory: Path, pattern: str) -> list[Path]:
-    """Matches in order; none where the directory is missing or may not be read."""
+def _model_directories(models: Path) -> list[Path]:
+    """Directories with a manifest, and those whose replacement has not arrived; none where nothing may be read."""
     try:
-        return sorted(directory.glob(pattern))
+        found = sorted(path.parent for path in models.glob(f"*/{MANIFEST_FILE}") if os.access(path, os.R_OK))
     except OSError:
         return []
+    names = {directory.name for directory in found}
+    return [
+        directory for directory in found if not directory.name.startswith(".") or _is_left_alone(directory.name, names)
+    ]
 
 
-def _readable(paths: Sequence[Path]) -> list[Path]:
-    return [path for path in paths if os.access(path, os.R_OK)]
+def _is_left_alone(name: str, names: set[str]) -> bool:
+    return name.startswith(_REPLACED) and name.removeprefix(_REPLACED) not in names
 
 
 def _looks_like_a_path(text: str) -> bool:
     return "/" in text or text in (".", "..") or text.startswith("~")
 
 
+def _flush(directory: Path) -> None:
+    """See that everything is on the disk, not only on its way there: boards lose power."""
+    for path in (*directory.rglob("*"), directory):
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
 def _replace_directory(new: Path, final: Path) -> None:
-    """Put ``new`` in the place of ``final``; a crash in between leaves the old one beside it."""
-    old = final.with_name(f".old-{final.name}")
-    shutil.rmtree(old, ignore_errors=True)
+    """Put ``new`` in the place of ``final``; until it is there, the old one is read from beside it."""
+    old = final.with_name(_REPLACED + final.name)
     if final.exists():
+        shutil.rmtree(old, ignore_errors=True)
         final.rename(old)
     new.rename(final)
     shutil.rmtree(old, ignore_errors=True)
@@ -261,13 +335,10 @@ def _locked(models: Path, name: str) -> Iterator[None]:
     try:
         file = (models / f".lock-{name}").open("w")
     except OSError as error:
-        raise StoreBusy(name) from error
+        raise StoreNotWritable([models]) from error
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise StoreBusy(name) from error
-        old, final = models / f".old-{name}", models / name
-        if old.exists() and not final.exists():  # a crash came between the two renames of an earlier command
-            old.rename(final)
         yield

@@ -1,12 +1,23 @@
 from __future__ import annotations
 
+import errno
 import fcntl
+import os
 from pathlib import Path
 
 import pytest
 
-from edge_asr.errors import ConfigurationError, ModelDamaged, ModelNotFound, StoreBusy
+from edge_asr.errors import (
+    ConfigurationError,
+    DiskFull,
+    ModelDamaged,
+    ModelNotFound,
+    ModelUnsupported,
+    StoreBusy,
+    StoreNotWritable,
+)
 from edge_asr.manifest import format_manifest
+from edge_asr.store.locations import StoreLocations
 from edge_asr.store.store import ModelStore
 from tests.store.conftest import WHOLE, fill_with, manifest
 
@@ -18,6 +29,16 @@ def install(store: ModelStore, name: str = "tiny", version: str = "1") -> Path:
 def bundle(catalogue: Path, name: str = "starter-en") -> None:
     (catalogue / name).mkdir()
     (catalogue / name / "manifest.toml").write_text(format_manifest(manifest(name)))
+
+
+def forbid_writing_to(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also for root, whom no mode of a file stops."""
+    really = os.access
+
+    def access(path: Path, mode: int) -> bool:
+        return really(path, mode) and not (mode & os.W_OK and Path(path).is_relative_to(directory))
+
+    monkeypatch.setattr(os, "access", access)
 
 
 def test_an_installed_model_is_found_with_its_manifest(store: ModelStore) -> None:
@@ -51,12 +72,24 @@ def test_an_upgrade_replaces_the_model_whole(store: ModelStore) -> None:
     assert sorted(path.name for path in store.find("tiny").directory.iterdir()) == ["manifest.toml", "model.onnx"]
 
 
-def test_a_crash_between_the_two_renames_is_mended(store: ModelStore) -> None:
+def test_a_crash_between_the_two_renames_loses_no_model(store: ModelStore) -> None:
     directory = install(store)
     directory.rename(directory.with_name(".old-tiny"))
-    with pytest.raises(ZeroDivisionError):
-        store.install("tiny", lambda _: 1 / 0)  # type: ignore[arg-type,return-value]
+    assert store.find("tiny").manifest == manifest("tiny")
+    assert [model.manifest.name for model in store.installed()] == ["tiny"]
+    install(store, version="2")
     assert store.find("tiny").directory == directory
+    assert [path.name for path in directory.parent.iterdir() if path.name.startswith(".old")] == []
+
+
+def test_a_full_disk_is_said_so_and_leaves_nothing(store: ModelStore) -> None:
+    def fill(directory: Path):
+        (directory / "half").write_bytes(b"x")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(DiskFull, match=r"no space left in .*models"):
+        store.install("tiny", fill)
+    assert [path.name for path in (store.writable_root / "models").iterdir()] == [".lock-tiny"]
 
 
 def test_two_commands_on_the_same_model_do_not_meet(store: ModelStore) -> None:
@@ -110,6 +143,36 @@ def test_rollback_goes_back_step_by_step(store: ModelStore, catalogue: Path) -> 
         store.rollback()
 
 
+def test_what_this_user_activated_comes_before_what_the_system_has(
+    tmp_path: Path, catalogue: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system, own = tmp_path / "system", tmp_path / "own"
+    install(as_root := ModelStore(StoreLocations((system,)), catalogue), "theirs")
+    as_root.activate("theirs")
+    forbid_writing_to(system, monkeypatch)
+    store = ModelStore(StoreLocations((system, own)), catalogue)
+    install(store, "mine")
+    assert store.active().manifest.name == "theirs"
+    store.activate("mine")
+    assert store.active().manifest.name == "mine"
+    assert as_root.active().manifest.name == "theirs"
+
+
+def test_an_activation_that_cannot_be_read_is_an_error_until_another_is_made(store: ModelStore) -> None:
+    install(store)
+    (store.writable_root / "active.json").write_text('{"active": 3}')
+    with pytest.raises(ConfigurationError, match=r"active\.json does not say .* run `edge-asr models activate"):
+        store.active()
+    store.activate("tiny")
+    assert store.active().manifest.name == "tiny"
+
+
+def test_a_voice_activity_model_cannot_be_active(store: ModelStore) -> None:
+    store.install("vad", fill_with({}, manifest("vad", family="silero-vad")))
+    with pytest.raises(ModelUnsupported, match="does not recognise it"):
+        store.activate("vad")
+
+
 def test_only_installed_models_can_be_activated(store: ModelStore) -> None:
     with pytest.raises(ModelNotFound):
         store.activate("tiny")
@@ -119,6 +182,15 @@ def test_a_removed_model_is_gone(store: ModelStore) -> None:
     install(store)
     store.remove("tiny")
     assert store.installed() == []
+
+
+def test_a_model_in_a_place_of_the_system_cannot_be_removed_by_a_user(store: ModelStore) -> None:
+    directory = install(store)
+    (directory.parent / ".lock-tiny").unlink()
+    (directory.parent / ".lock-tiny").mkdir()  # Cannot be opened for writing, by root neither.
+    with pytest.raises(StoreNotWritable, match="models"):
+        store.remove("tiny")
+    assert store.find("tiny").directory == directory
 
 
 def test_the_active_and_the_bundled_model_stay(store: ModelStore, catalogue: Path) -> None:
@@ -135,5 +207,8 @@ def test_a_damaged_manifest_hides_its_own_model_only(store: ModelStore) -> None:
     install(store, "good")
     (install(store, "bad") / "manifest.toml").write_text("name = ")
     assert [model.manifest.name for model in store.installed()] == ["good"]
+    assert list(store.damaged()) == ["bad"]
     with pytest.raises(ModelDamaged, match="manifest is wrong"):
         store.find("bad")
+    store.remove("bad")
+    assert store.damaged() == {}
