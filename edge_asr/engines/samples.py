@@ -20,11 +20,15 @@ def usable(samples: Float32Array) -> Float32Array:
     nothing.
 
     Raises:
-        ValueError: The array has more than one dimension (interleaved channels would be decoded as speech).
+        ValueError: The array has more than one dimension (interleaved channels would be decoded as speech), or holds
+            integers (which nobody has scaled).
     """
-    samples = np.asarray(samples, dtype=np.float32)
+    samples = np.asarray(samples)
     if samples.ndim != 1:
         raise ValueError(f"samples of shape {samples.shape}: one dimension is expected, (n,)")
+    if samples.dtype.kind != "f":
+        raise ValueError(f"samples of type {samples.dtype}: floating point in [-1, 1] is expected")
+    samples = samples.astype(np.float32, copy=False)
     if not samples.size:
         return samples
     if samples.min() >= -1.0 and samples.max() <= 1.0:  # false for NaN too

@@ -39,6 +39,12 @@ def test_more_or_fewer_dimensions_are_refused(shape):
         usable(np.zeros(shape, np.float32))
 
 
+@pytest.mark.parametrize("kind", [np.int16, np.int32, np.uint8, np.bool_, np.complex64])
+def test_integers_are_refused_since_nobody_has_scaled_them(kind):
+    with pytest.raises(ValueError, match=r"floating point in \[-1, 1\] is expected"):
+        usable(np.ones(10, kind))
+
+
 def test_the_level_of_a_full_scale_square_wave_is_zero():
     square = np.tile([1.0, -1.0], 256).astype(np.float32)
     assert window_levels_dbfs(square, 512).tolist() == pytest.approx([0.0])
