@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import click
-import msgspec
 
+from edge_asr.cli.messages import complain, remark, warn
 from edge_asr.cli.options import Invocation, common_options, json_option, pass_invocation
 from edge_asr.cli.progress import download_progress
-from edge_asr.cli.stores import VAD_MODEL, active_name, installed_vad, open_store
-from edge_asr.errors import EdgeAsrError, ModelNotFound
+from edge_asr.cli.stores import VAD_MODEL, installed_vad, open_store
+from edge_asr.errors import EdgeAsrError, ModelDamaged, ModelNotFound
 from edge_asr.families import FAMILIES
-from edge_asr.manifest import ModelManifest
+from edge_asr.manifest import ModelManifest, read_manifest
 from edge_asr.settings import EngineSettings
 from edge_asr.store.store import InstalledModel, ModelStore
-
-_MIB = 1 << 20
 
 
 @click.group()
@@ -43,16 +41,13 @@ def list_models(*, as_json: bool) -> None:
     Example:
       edge-asr models list
     """
+    from edge_asr.cli.model_facts import list_lines, list_rows
+
     store = open_store()
-    rows = _rows(store)
-    if as_json:
-        click.echo(json.dumps(rows, indent=2))
-        return
-    width = max(len(row["name"]) for row in rows)
-    for row in rows:
-        mark = "*" if row["active"] else " "
-        state = "bundled" if row["bundled"] else "installed" if row["installed"] else "-"
-        click.echo(f"{mark} {row['name']:<{width}}  {state:<9}  {row['summary']}")
+    rows = list_rows(store)
+    _print(rows, list_lines(rows), as_json=as_json)
+    for error in store.damaged().values():
+        warn(str(error))
 
 
 @models.command()
@@ -66,42 +61,29 @@ def show(*, name: str, as_json: bool) -> None:
     Example:
       edge-asr models show starter-en
     """
-    store = open_store()
-    facts = _facts_of_catalogued(store, name) or _facts_of_installed(store.resolve(name))
-    if as_json:
-        click.echo(json.dumps(facts, indent=2))
-        return
-    for key, value in facts.items():
-        if key == "files":
-            for role, file in value.items():
-                click.echo(f"  {role:<14} {file['path']}  {file['size_bytes'] / _MIB:.1f} MiB")
-        else:
-            click.echo(f"{key.replace('_', ' '):<16} {_plain(value)}")
+    from edge_asr.cli.model_facts import facts_of, show_lines
+
+    facts = facts_of(open_store(), name)
+    _print(facts, show_lines(facts), as_json=as_json)
 
 
 @models.command()
 @common_options
-@click.argument("name", metavar="MODEL")
+@click.argument("name", metavar="MODEL|MANIFEST.toml")
 def pull(*, name: str) -> None:
-    """Fetch a model of the catalogue; an interrupted download is continued.
+    """Fetch a model of the catalogue, or of a manifest of your own; an interrupted download is continued.
 
     \b
     Example:
       edge-asr models pull moonshine-tiny-en
     """
     store = open_store()
-    installed = store.installed_or_none(name)
-    if installed is not None and installed.is_bundled:
-        click.echo(f"{name} is part of the package; there is nothing to fetch", err=True)
-        return
-    manifest = store.catalogue().get(name)
-    if manifest is None:
-        store.find(name)  # names what was meant, or says that there is nothing of the kind
-        raise ModelNotFound(name, "it is not in the catalogue; `edge-asr models import` takes a directory or archive")
-    if installed is not None and installed.manifest.version == manifest.version:
-        click.echo(f"{name} {manifest.version} is installed already in {installed.directory}", err=True)
-        return
-    _pull(store, manifest)
+    if name.endswith(".toml"):
+        manifest = read_manifest(Path(name))
+    else:
+        manifest = store.catalogue().get(name) or _not_in_the_catalogue(store, name)
+    if not _is_there(store, manifest):
+        _fetch(store, manifest)
 
 
 @models.command("import")
@@ -119,10 +101,10 @@ def import_model(*, source: Path, name: str | None, languages: tuple[str, ...]) 
     from edge_asr.store.importing import import_archive, import_directory, store_name
 
     store = open_store()
-    wanted = name or store_name(source.name)
+    wanted = name or store_name(source)
     bring = import_directory if source.is_dir() else import_archive
-    model = store.install(wanted, lambda directory: bring(source, directory, wanted, languages or ("und",)))
-    click.echo(f"installed {wanted} ({model.manifest.family}) in {model.directory}", err=True)
+    model = store.install(wanted, lambda directory: bring(source, directory, wanted, languages))
+    remark(f"installed {wanted} ({model.manifest.family}) in {model.directory}")
     click.echo(wanted)
 
 
@@ -139,22 +121,18 @@ def verify(invocation: Invocation, *, names: tuple[str, ...], as_json: bool) -> 
       edge-asr models verify starter-en
     """
     store = open_store()
-    chosen = [store.resolve(name) for name in names] or store.installed()
     settings = invocation.configuration().settings.engine
+    results: list[dict[str, object]] = []
     failures: list[EdgeAsrError] = []
-    results = []
-    for model in chosen:
+    for name in names or sorted({*(model.manifest.name for model in store.installed()), *store.damaged()}):
         try:
-            results.append({"model": model.manifest.name, "ok": True, **_verify(model, settings)})
+            results.append({"model": name, "ok": True, **_verify(store.resolve(name), settings)})
         except EdgeAsrError as error:
             failures.append(error)
-            results.append({"model": model.manifest.name, "ok": False, "code": error.code, "message": str(error)})
-        if not as_json and results[-1]["ok"]:
-            click.echo(f"{model.manifest.name}: whole, and it loads")
-    if as_json:
-        click.echo(json.dumps(results, indent=2))
+            results.append({"model": name, "ok": False, "code": error.code, "message": str(error)})
+    _print(results, (f"{result['model']}: {result['verdict']}" for result in results if result["ok"]), as_json=as_json)
     for failure in failures[:-1]:
-        click.echo(f"edge-asr: error: {failure}", err=True)
+        complain(str(failure))
     if failures:
         raise failures[-1]
 
@@ -169,7 +147,11 @@ def activate(*, name: str) -> None:
     Example:
       edge-asr models activate moonshine-tiny-en
     """
+    from edge_asr.store.inspect import inspect_model
+
     store = open_store()
+    model = store.find(name)
+    inspect_model(model.directory, model.manifest)
     _announce(store.activate(name))
 
 
@@ -196,116 +178,86 @@ def remove(*, name: str) -> None:
       edge-asr models remove moonshine-tiny-en
     """
     open_store().remove(name)
-    click.echo(f"removed {name}", err=True)
+    remark(f"removed {name}")
 
 
-def _pull(store: ModelStore, manifest: ModelManifest) -> None:
+def _print(facts: object, lines: Iterable[str], *, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(facts, indent=2))
+        return
+    for line in lines:
+        click.echo(line)
+
+
+def _not_in_the_catalogue(store: ModelStore, name: str) -> ModelManifest:
+    """The manifest of an installed model that was not fetched; there is no other way to go on."""
+    installed = store.find(name)  # Else it says which name was meant, or that there is nothing of the kind.
+    if installed.is_bundled:
+        return installed.manifest
+    raise ModelNotFound(name, "it is not in the catalogue; `edge-asr models import` takes a directory or archive")
+
+
+def _is_there(store: ModelStore, manifest: ModelManifest) -> bool:
+    """Whether this version is installed and whole."""
+    from edge_asr.store.digest import check_files
+
+    installed = store.installed_or_none(manifest.name)
+    if installed is None or installed.manifest.version != manifest.version:
+        return False
+    try:
+        check_files(installed.manifest, installed.directory)
+    except ModelDamaged as error:
+        if installed.is_bundled:
+            raise
+        warn(f"fetching it again: {error}")
+        return False
+    place = "part of the package" if installed.is_bundled else f"installed already in {installed.directory}"
+    remark(f"{manifest.name} {manifest.version} is {place}; there is nothing to fetch")
+    return True
+
+
+def _fetch(store: ModelStore, manifest: ModelManifest) -> None:
     from edge_asr.store.fetch import HUGGINGFACE, fetch_model, unrecorded_files
+    from edge_asr.store.inspect import inspect_model
 
     downloads = store.writable_root / "downloads"
     hub = os.environ.get("HF_ENDPOINT", HUGGINGFACE).rstrip("/")
-    with download_progress() as progress:
-        model = store.install(
-            manifest.name, lambda directory: fetch_model(manifest, directory, downloads, progress, hub)
-        )
+
+    def fill(directory: Path) -> ModelManifest:
+        with download_progress() as progress:
+            fetched = fetch_model(manifest, directory, downloads, progress, hub)
+        inspect_model(directory, fetched)
+        return fetched
+
+    model = store.install(manifest.name, fill)
     unrecorded = unrecorded_files(manifest)
     if unrecorded:
-        click.echo(
-            f"the catalogue knows no digest of {', '.join(unrecorded)}: what came now was recorded in the manifest, "
-            "and `edge-asr models verify` compares with that",
-            err=True,
+        archive = "is the one its publisher lists" if model.manifest.source.archive_sha256 else "has no known digest"
+        remark(
+            f"the catalogue knows no digest of {', '.join(unrecorded)} (the download {archive}): what came now was "
+            "recorded, and `edge-asr models verify` compares with that"
         )
-    click.echo(f"installed {manifest.name} {manifest.version} in {model.directory}", err=True)
+    remark(f"installed {manifest.name} {manifest.version} in {model.directory}")
     if FAMILIES[manifest.family].kind == "segment" and installed_vad(store) is None:
-        click.echo(f"it hears better where speech begins and ends with: edge-asr models pull {VAD_MODEL}", err=True)
+        remark(f"it hears better where speech begins and ends with: edge-asr models pull {VAD_MODEL}")
 
 
 def _announce(model: InstalledModel) -> None:
-    click.echo(f"{model.manifest.name} is active; a running daemon takes it when it is started again", err=True)
+    remark(f"{model.manifest.name} is active; a running daemon takes it when it is started again")
     click.echo(model.manifest.name)
 
 
 def _verify(model: InstalledModel, settings: EngineSettings) -> dict[str, object]:
+    from edge_asr.cli.model_facts import inspected_facts
     from edge_asr.store.digest import check_files
     from edge_asr.store.inspect import inspect_model
 
     check_files(model.manifest, model.directory)
-    inspect_model(model.directory, model.manifest)
+    inspected = inspected_facts(inspect_model(model.directory, model.manifest))
     if FAMILIES[model.manifest.family].kind == "vad":
-        return {}
+        return {"verdict": "whole", **inspected}
     from edge_asr.engines.trial import trial_load
 
     described = trial_load(model.directory, model.manifest, settings)
-    return {"provider": described.provider, "chunk_ms": described.chunk_ms}
-
-
-def _rows(store: ModelStore) -> list[dict[str, Any]]:
-    installed = {model.manifest.name: model for model in store.installed()}
-    catalogue = store.catalogue()
-    active = active_name(store)
-    rows = []
-    for name in sorted({*installed, *catalogue}):
-        model = installed.get(name)
-        manifest = model.manifest if model else catalogue[name]
-        rows.append(
-            {
-                "name": name,
-                "version": manifest.version,
-                "family": manifest.family,
-                "languages": list(manifest.languages),
-                "installed": model is not None,
-                "bundled": model is not None and model.is_bundled,
-                "active": name == active,
-                "summary": manifest.summary,
-            }
-        )
-    return rows
-
-
-def _facts_of_catalogued(store: ModelStore, name: str) -> dict[str, Any] | None:
-    """What the catalogue says of a model that is not installed."""
-    manifest = store.catalogue().get(name)
-    if manifest is None or store.installed_or_none(name) is not None:
-        return None
-    return {**_described(manifest), "installed": False, "files": msgspec.to_builtins(manifest.files)}
-
-
-def _facts_of_installed(model: InstalledModel) -> dict[str, Any]:
-    from edge_asr.store.inspect import inspect_model
-
-    report = inspect_model(model.directory, model.manifest)
-    return {
-        **_described(model.manifest),
-        "installed": True,
-        "directory": str(model.directory),
-        "chunk_ms": report.chunk_ms,
-        "lookahead_ms": report.lookahead_ms,
-        "tail_padding_ms": report.tail_padding_ms,
-        "size_bytes": report.total_bytes,
-        "files": msgspec.to_builtins(model.manifest.files),
-    }
-
-
-def _described(manifest: ModelManifest) -> dict[str, Any]:
-    return {
-        "name": manifest.name,
-        "version": manifest.version,
-        "summary": manifest.summary,
-        "family": manifest.family,
-        "languages": list(manifest.languages),
-        "sample_rate_hz": manifest.sample_rate_hz,
-        "precision": manifest.precision,
-        "licence": manifest.licence,
-        "source": manifest.source.requirement
-        or manifest.source.url
-        or manifest.source.repository
-        or manifest.source.kind,
-    }
-
-
-def _plain(value: object) -> str:
-    if isinstance(value, list):
-        return ", ".join(str(item) for item in value)
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return str(value)
+    loaded = {"provider": described.provider, "chunk_ms": described.chunk_ms}
+    return {"verdict": f"whole, and it loads ({described.provider})", **inspected, **loaded}

@@ -15,20 +15,19 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def check_file(model: str, file: ModelFile, path: Path) -> None:
+def check_file(model: str, file: ModelFile, path: Path, next_step: str = "fetch it again") -> None:
     """Compare a file with what the manifest says; what it does not say is not checked.
 
     Raises:
         ModelDamaged: The file is missing, or its size or digest is another.
     """
-    again = f"run `edge-asr models remove {model}` and pull it again"
     if not path.is_file():
-        raise ModelDamaged(model, f"{file.path} is missing; {again}")
+        raise ModelDamaged(model, f"{file.path} is missing; {next_step}")
     size = path.stat().st_size
     if file.size_bytes and size != file.size_bytes:
-        raise ModelDamaged(model, f"{file.path} has {size} bytes instead of {file.size_bytes}; {again}")
+        raise ModelDamaged(model, f"{file.path} has {size} bytes instead of {file.size_bytes}; {next_step}")
     if file.sha256 and sha256_of(path) != file.sha256:
-        raise ModelDamaged(model, f"the contents of {file.path} are not those of the manifest (sha256); {again}")
+        raise ModelDamaged(model, f"the contents of {file.path} are not those of the manifest (sha256); {next_step}")
 
 
 def check_files(manifest: ModelManifest, directory: Path) -> None:
@@ -38,4 +37,12 @@ def check_files(manifest: ModelManifest, directory: Path) -> None:
         ModelDamaged: At the first file that is wrong.
     """
     for file in manifest.files.values():
-        check_file(manifest.name, file, directory / file.path)
+        check_file(manifest.name, file, directory / file.path, _next_step(manifest))
+
+
+def _next_step(manifest: ModelManifest) -> str:
+    if manifest.source.kind == "bundled":
+        return "install edge-asr anew"
+    if manifest.source.kind == "local":
+        return "import it again from where it came"
+    return f"run `edge-asr models pull {manifest.name}`"

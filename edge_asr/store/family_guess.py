@@ -59,7 +59,14 @@ def _headers(directory: Path) -> _Headers:
     paths = sorted(path for path in directory.rglob("*") if path.suffix in (".onnx", ".ort"))
     if not paths:
         raise ModelDamaged(directory.name, "there is no .onnx or .ort file in it")
-    return {path: read_header(path) for path in paths}
+    return {path: _header(directory, path) for path in paths}
+
+
+def _header(directory: Path, path: Path) -> OnnxHeader:
+    try:
+        return read_header(path)
+    except ModelDamaged as error:
+        raise ModelDamaged(directory.name, f"{path.relative_to(directory)} {error.reason}") from error
 
 
 def _by_contents(directory: Path, headers: _Headers) -> tuple[ModelFamily, dict[str, Path]]:

@@ -7,11 +7,13 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import msgspec
+
 from edge_asr.errors import ModelUnsupported
 from edge_asr.families import FAMILIES
-from edge_asr.manifest import ModelFile, ModelManifest, ModelSource, Precision
+from edge_asr.manifest import MANIFEST_FILE, ModelFile, ModelManifest, ModelSource, Precision, read_manifest
 from edge_asr.store.archive import extract_all
-from edge_asr.store.digest import sha256_of
+from edge_asr.store.digest import check_file, sha256_of
 from edge_asr.store.family_guess import guess_family
 from edge_asr.store.inspect import inspect_model
 from edge_asr.store.onnx_header import read_header
@@ -19,8 +21,14 @@ from edge_asr.store.onnx_header import read_header
 _ENDINGS = (".tar.bz2", ".tar.gz", ".tar.xz", ".tgz", ".tar", ".zip", ".whl")
 
 
-def store_name(file_name: str) -> str:
-    """A store name from the name of a directory or archive."""
+UNKNOWN_LANGUAGE = "und"
+
+
+def store_name(source: Path) -> str:
+    """A store name for a directory or archive: what its manifest says, else from its own name."""
+    if (source / MANIFEST_FILE).is_file():
+        return read_manifest(source / MANIFEST_FILE).name
+    file_name = source.resolve().name
     stem = next((file_name.removesuffix(ending) for ending in _ENDINGS if file_name.endswith(ending)), file_name)
     return re.sub(r"[^a-z0-9._-]+", "-", stem.lower()).strip("-.") or "imported"
 
@@ -28,10 +36,20 @@ def store_name(file_name: str) -> str:
 def import_directory(source: Path, target: Path, name: str, languages: tuple[str, ...]) -> ModelManifest:
     """Copy the model's files from ``source`` to ``target`` and describe them.
 
+    A directory with a manifest, such as ``edge-asr quantize`` writes, is taken as that says; in others the files tell.
+
+    Args:
+        source: What somebody has.
+        target: Empty.
+        name: In the store.
+        languages: Tags; where there are none, the manifest's.
+
     Raises:
         ModelUnsupported: The files are of no family that is known.
-        ModelDamaged: A file is damaged, or does not fit the others.
+        ModelDamaged: A file is damaged, does not fit the others, or is not what the manifest says.
     """
+    if (source / MANIFEST_FILE).is_file():
+        return _import_described(source, target, name, languages)
     family, roles = guess_family(source)
     files = {}
     for role, relative in roles.items():
@@ -45,6 +63,29 @@ def import_directory(source: Path, target: Path, name: str, languages: tuple[str
     draft = _manifest(name, family, languages, files, chunk_ms=0, precision="fp32")
     report = inspect_model(target, draft)
     return _manifest(name, family, languages, files, chunk_ms=round(report.chunk_ms), precision=report.precision)
+
+
+def _import_described(source: Path, target: Path, name: str, languages: tuple[str, ...]) -> ModelManifest:
+    manifest = read_manifest(source / MANIFEST_FILE)
+    files = {}
+    for role, file in manifest.files.items():
+        check_file(name, file, source / file.path)
+        path = target / file.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source / file.path, path)
+        files[role] = msgspec.structs.replace(
+            file, size_bytes=path.stat().st_size, sha256=sha256_of(path), member="", convert=""
+        )
+        _copy_weights(source / file.path, path.parent)
+    imported = msgspec.structs.replace(
+        manifest,
+        name=name,
+        languages=languages or manifest.languages,
+        files=files,
+        source=ModelSource(kind="local"),
+    )
+    inspect_model(target, imported)
+    return imported
 
 
 def _copy_weights(original: Path, target: Path) -> None:
@@ -87,7 +128,7 @@ def _manifest(
         name=name,
         version="imported",
         family=family,
-        languages=languages,
+        languages=languages or (UNKNOWN_LANGUAGE,),
         sample_rate_hz=FAMILIES[family].sample_rate_hz,
         chunk_ms=chunk_ms,
         precision=precision,

@@ -23,8 +23,8 @@ from tests.support import tiny_models
         ("...", "imported"),
     ],
 )
-def test_a_store_name_is_made_of_a_file_name(file_name: str, name: str) -> None:
-    assert store_name(file_name) == name
+def test_a_store_name_is_made_of_a_file_name(tmp_path: Path, file_name: str, name: str) -> None:
+    assert store_name(tmp_path / file_name) == name
 
 
 def test_a_directory_becomes_an_installed_model(tmp_path: Path, store: ModelStore) -> None:
