@@ -8,7 +8,7 @@ import pytest
 
 from edge_asr.errors import DiskFull, FetchFailed, ModelDamaged
 from edge_asr.store.download import download, fetch_text
-from tests.store.conftest import Site
+from tests.support.web_site import Site
 
 BODY = bytes(range(256)) * 4000
 SHA256 = hashlib.sha256(BODY).hexdigest()

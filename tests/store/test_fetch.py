@@ -10,7 +10,8 @@ import pytest
 from edge_asr.errors import FetchFailed, ModelDamaged, ModelUnsupported
 from edge_asr.manifest import ModelFile, ModelSource
 from edge_asr.store.fetch import fetch_model, unrecorded_files
-from tests.store.conftest import Site, manifest
+from tests.store.conftest import manifest
+from tests.support.web_site import Site
 
 TOP = "sherpa-onnx-streaming-zipformer-en-20M-2023-02-17"
 

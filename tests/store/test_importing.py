@@ -3,10 +3,12 @@ from __future__ import annotations
 import tarfile
 from pathlib import Path
 
+import msgspec
 import onnx
 import pytest
 
 from edge_asr.errors import ModelDamaged
+from edge_asr.manifest import format_manifest, read_manifest
 from edge_asr.store.digest import check_files
 from edge_asr.store.importing import import_archive, import_directory, store_name
 from edge_asr.store.inspect import inspect_model
@@ -62,6 +64,35 @@ def test_files_of_one_name_in_two_folders_are_kept_apart(tmp_path: Path, store: 
         "decoder": "decoder-model.onnx",
         "joiner": "joiner-model.onnx",
     }
+
+
+def described(tmp_path: Path) -> Path:
+    source = tmp_path / "source"
+    files = tiny_models.write_lstm_transducer(source)
+    manifest = tiny_models.tiny_manifest("lstm-transducer", files, name="prepared")
+    (source / "manifest.toml").write_text(format_manifest(msgspec.structs.replace(manifest, licence="MIT")))
+    return source
+
+
+def test_a_directory_with_a_manifest_is_taken_as_that_says(tmp_path: Path, store: ModelStore) -> None:
+    source = described(tmp_path)
+    assert store_name(source) == "prepared"
+    model = store.install("mine", lambda target: import_directory(source, target, "mine", ("fi",)))
+    manifest = store.find("mine").manifest
+    assert (manifest.name, manifest.licence, manifest.languages) == ("mine", "MIT", ("fi",))
+    assert manifest.source.kind == "local"
+    assert all(file.sha256 for file in manifest.files.values())
+    check_files(manifest, model.directory)
+
+
+def test_a_directory_unlike_its_manifest_is_not_installed(tmp_path: Path, store: ModelStore) -> None:
+    source = described(tmp_path)
+    manifest = read_manifest(source / "manifest.toml")
+    files = manifest.files | {"tokens": msgspec.structs.replace(manifest.files["tokens"], sha256="0" * 64)}
+    (source / "manifest.toml").write_text(format_manifest(msgspec.structs.replace(manifest, files=files)))
+    with pytest.raises(ModelDamaged, match=r"contents of tokens\.txt are not those of the manifest"):
+        store.install("mine", lambda target: import_directory(source, target, "mine", ()))
+    assert store.installed() == []
 
 
 def test_an_archive_is_looked_through(tmp_path: Path, store: ModelStore) -> None:

