@@ -59,7 +59,7 @@ def test_every_option_reaches_its_setting(run: Run, served: Served) -> None:
 
 
 def test_what_the_model_cannot_hear_is_said(run: Run, served: Served) -> None:
-    assert "note: starter-en hears 242 command words only" in run("serve").err
+    assert "note: starter-en hears 961 command words only" in run("serve").err
 
 
 def test_systemds_environment_is_handed_on(run: Run, served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
