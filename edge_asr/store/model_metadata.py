@@ -38,6 +38,26 @@ _WINDOWS = (("T", "decode_chunk_len", 1), ("window_size", "chunk_shift", 2))
 FEATURE_BINS = 80
 """Mel bins that the engine is asked for."""
 
+_LARGEST = 1_000_000
+"""No size or id in a model's metadata comes near; the engine allocates what it reads there."""
+
+_STATES: Mapping[str, tuple[tuple[str, int, str, int], ...]] = {
+    "nemo-ctc-streaming": tuple(
+        (f"cache_last_{kind}", axis, f"cache_last_{kind}_dim{axis}", 0)
+        for kind in ("channel", "time")
+        for axis in (1, 2, 3)
+    ),
+    "wenet-ctc-streaming": (
+        ("att_cache", 0, "num_blocks", 0),
+        ("att_cache", 1, "head", 0),
+        ("cnn_cache", 0, "num_blocks", 0),
+        ("cnn_cache", 2, "output_size", 0),
+        ("cnn_cache", 3, "cnn_module_kernel", 1),
+    ),
+    "t-one-ctc": (("state", 1, "state_dim", 0),),
+}
+"""Family to an input that carries state, one of its axes, the key that gives its size, and by how much it is less."""
+
 
 def check_metadata(
     model: str, family: ModelFamily, headers: Mapping[str, OnnxHeader], names: Mapping[str, str]
@@ -63,6 +83,8 @@ def check_metadata(
             _check_value(model, family, name, key, header.metadata[key])
         _check_lists(model, name, header, keys)
         _check_window(model, name, header, keys)
+        _check_states(model, family, name, header)
+        _check_scaling(model, name, header, keys)
         _check_feature_bins(model, family, name, header)
 
 
@@ -127,7 +149,7 @@ def _check_value(model: str, family: ModelFamily, name: str, key: str, value: st
         return
     lowest = 0 if key in _MAY_BE_ZERO or family.kind != "streaming" else 1
     for part in value.split(",") if key in _LISTS else (value,):
-        if not _WHOLE_NUMBER.fullmatch(part) or int(part) < lowest:
+        if not _WHOLE_NUMBER.fullmatch(part) or not lowest <= int(part) <= _LARGEST:
             raise ModelDamaged(model, f"{name} has {key} = {shown} in its metadata where whole numbers belong")
 
 
@@ -160,6 +182,29 @@ def _check_window(model: str, name: str, header: OnnxHeader, keys: tuple[str, ..
             raise ModelDamaged(
                 model, f"{name} takes {frames} frames a step, but its metadata says {window_key} = {window}"
             )
+
+
+def _check_states(model: str, family: ModelFamily, name: str, header: OnnxHeader) -> None:
+    """The engine makes the first state by the metadata; the graph must take it."""
+    inputs = {tensor.name: tensor.dims for tensor in header.inputs}
+    for tensor, axis, key, less in _STATES.get(family.name, ()):
+        size = inputs[tensor][axis] if len(inputs.get(tensor, ())) > axis else ""
+        stated = int(header.metadata[key])
+        if isinstance(size, int) and size not in (0, stated - less):
+            raise ModelDamaged(
+                model, f"{name} has {key} = {stated} in its metadata, and its {tensor} says {size + less}"
+            )
+
+
+def _check_scaling(model: str, name: str, header: OnnxHeader, keys: tuple[str, ...]) -> None:
+    """One mean and one deviation for each of the stacked features."""
+    if "lfr_window_size" not in keys:
+        return
+    expected = int(header.metadata["lfr_window_size"]) * FEATURE_BINS
+    for key in _DECIMALS:
+        found = header.metadata[key].count(",") + 1
+        if found != expected:
+            raise ModelDamaged(model, f"{name} has {found} numbers in {key} of its metadata instead of {expected}")
 
 
 def _check_feature_bins(model: str, family: ModelFamily, name: str, header: OnnxHeader) -> None:

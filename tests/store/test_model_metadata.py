@@ -22,8 +22,8 @@ WHISPER = dict.fromkeys(FAMILIES["whisper"].metadata["encoder"], "0") | {"sot_se
 NEMO = dict.fromkeys(FAMILIES["nemo-ctc-streaming"].metadata["model"], "4") | {"window_size": "57"}
 
 
-def check(family: str, role: str, metadata: dict[str, str], dims: tuple[int | str, ...]) -> None:
-    header = OnnxHeader(kind="onnx", metadata=metadata, inputs=(TensorShape("x", FLOAT, dims),))
+def check(family: str, role: str, metadata: dict[str, str], dims: tuple[int | str, ...], *states: TensorShape) -> None:
+    header = OnnxHeader(kind="onnx", metadata=metadata, inputs=(TensorShape("x", FLOAT, dims), *states))
     check_metadata("m", FAMILIES[family], {role: header}, {role: "model.onnx"})
 
 
@@ -48,6 +48,7 @@ def test_whole_metadata_pass(family: str, role: str, metadata: dict[str, str], d
         ("num_heads", "4,", "num_heads = '4,'"),
         ("T", "45,45", "T = '45,45'"),
         ("T", "32000", "takes 45 frames a step, but its metadata says T = 32000"),
+        ("left_context_len", "64,9999999", "left_context_len = '64,9999999'"),
         ("T", "31", "T = 31 below decode_chunk_len = 32"),
     ],
 )
@@ -66,6 +67,28 @@ def test_other_features_than_the_engine_makes_are_refused() -> None:
 def test_the_window_of_a_nemo_model_is_checked_on_its_last_axis() -> None:
     with pytest.raises(ModelDamaged, match="takes 65 frames a step, but its metadata says window_size = 57"):
         check("nemo-ctc-streaming", "model", NEMO, ("N", 80, 65))
+
+
+def test_a_state_of_another_size_than_the_metadata_say_is_refused() -> None:
+    cache = TensorShape("cache_last_channel", FLOAT, ("N", 4, "time", 4))
+    check("nemo-ctc-streaming", "model", NEMO, ("N", 80, 57), cache)
+    with pytest.raises(ModelDamaged, match=r"cache_last_channel_dim1 = 17 in its metadata, and its .* says 4"):
+        check("nemo-ctc-streaming", "model", NEMO | {"cache_last_channel_dim1": "17"}, ("N", 80, 57), cache)
+
+
+def test_a_state_may_be_smaller_than_its_key_by_what_the_engine_takes_off() -> None:
+    keys = dict.fromkeys(FAMILIES["wenet-ctc-streaming"].metadata["model"], "3")
+    check("wenet-ctc-streaming", "model", keys, ("N", "T", 80), TensorShape("cnn_cache", FLOAT, (3, "N", 3, 2)))
+    with pytest.raises(ModelDamaged, match="cnn_module_kernel = 3 in its metadata, and its cnn_cache says 4"):
+        check("wenet-ctc-streaming", "model", keys, ("N", "T", 80), TensorShape("cnn_cache", FLOAT, (3, "N", 3, 3)))
+
+
+def test_there_is_a_mean_for_each_stacked_feature() -> None:
+    scaling = {"neg_mean": ",".join(["0.5"] * 80), "inv_stddev": ",".join(["0.5"] * 80)}
+    metadata = dict.fromkeys(FAMILIES["paraformer"].metadata["model"], "1") | scaling
+    check("paraformer", "model", metadata, ("N", "T", 80))
+    with pytest.raises(ModelDamaged, match="80 numbers in neg_mean of its metadata instead of 560"):
+        check("paraformer", "model", metadata | {"lfr_window_size": "7"}, ("N", "T", 560))
 
 
 @pytest.mark.parametrize("key", FAMILIES["whisper"].metadata["encoder"])
