@@ -37,10 +37,11 @@ def check_files(manifest: ModelManifest, directory: Path) -> None:
         ModelDamaged: At the first file that is wrong.
     """
     for file in manifest.files.values():
-        check_file(manifest.name, file, directory / file.path, _next_step(manifest))
+        check_file(manifest.name, file, directory / file.path, next_step(manifest))
 
 
-def _next_step(manifest: ModelManifest) -> str:
+def next_step(manifest: ModelManifest) -> str:
+    """What to do about a damaged model, by where it came from."""
     if manifest.source.kind == "bundled":
         return "install edge-asr anew"
     if manifest.source.kind == "local":

@@ -10,9 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from edge_asr.errors import ModelDamaged, ModelTooNew, ModelUnsupported
 from edge_asr.families import FAMILIES, ModelFamily
 from edge_asr.manifest import ModelManifest, Precision
+from edge_asr.store.digest import check_file, next_step
 from edge_asr.store.graph_roles import check_roles
 from edge_asr.store.impostors import what_it_is_instead
 from edge_asr.store.model_header import OnnxHeader
@@ -99,7 +102,19 @@ def inspect_model(directory: Path, manifest: ModelManifest) -> ModelReport:
     symbols = _tokens(model, paths["tokens"]) if "tokens" in paths else []
     if symbols:
         check_vocabulary(model, family, headers, names["tokens"], symbols)
+    _check_recorded(manifest, paths)
     return _report(family, headers, paths, len(symbols))
+
+
+def _check_recorded(manifest: ModelManifest, paths: Mapping[str, Path]) -> None:
+    """Compare with what the manifest recorded, last: the checks before name the damage more plainly.
+
+    Sizes of all files; contents only of the small ones that are no neural network. The native engine believes a
+    decoding graph and crashes on a damaged one, while reading hundreds of megabytes at every start would cost seconds.
+    """
+    for role, file in manifest.files.items():
+        recorded = file if role in _NO_GRAPH else msgspec.structs.replace(file, sha256="")
+        check_file(manifest.name, recorded, paths[role], next_step(manifest))
 
 
 def _report(

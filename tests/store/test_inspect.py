@@ -256,3 +256,24 @@ def test_another_silero_network_is_refused(tmp_path: Path) -> None:
     )
     manifest = tiny_manifest("silero-vad", {"model": model})
     assert "has input, sr, state, output, stateN instead of input, state, sr" in refused(tmp_path, manifest)
+
+
+@pytest.mark.parametrize("role", ["graph", "tokens", "bpe"])
+def test_a_small_file_that_is_not_the_recorded_one_is_refused(tmp_path: Path, role: str) -> None:
+    folder = tmp_path / "starter-en"
+    shutil.copytree(catalogue_directory() / "starter-en", folder)
+    manifest = read_manifest(folder / "manifest.toml")
+    path = folder / manifest.files[role].path
+    data = bytearray(path.read_bytes())
+    place = data.index(b"te 1") if role == "tokens" else len(data) // 3
+    data[place] = ord("s") if role == "tokens" else data[place] ^ 0xFF
+    path.write_bytes(data)
+    assert f"the contents of {path.name} are not those of the manifest" in refused(folder, manifest)
+
+
+def test_a_decoding_graph_that_is_cut_off_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "starter-en"
+    shutil.copytree(catalogue_directory() / "starter-en", folder)
+    manifest = read_manifest(folder / "manifest.toml")
+    (folder / "vocab.fst").write_bytes((folder / "vocab.fst").read_bytes()[:700_000])
+    assert "vocab.fst has 700000 bytes instead of" in refused(folder, manifest)
