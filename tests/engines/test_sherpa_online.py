@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 from types import SimpleNamespace
 
+import msgspec
 import numpy as np
 import pytest
 import sherpa_onnx
@@ -25,7 +26,7 @@ from edge_asr.engines.sherpa_online import (
 )
 from edge_asr.errors import ConfigurationError, EngineFailed, ModelDamaged, ModelUnsupported
 from edge_asr.families import FAMILIES
-from edge_asr.manifest import MANIFEST_FILE, read_manifest
+from edge_asr.manifest import MANIFEST_FILE, Precision, read_manifest
 from edge_asr.settings import EngineSettings
 from tests.support import tiny_models
 from tests.support.engine_cases import STARTER, clip, decode_ready, feed, load_starter, load_tiny, noise, silence
@@ -239,8 +240,11 @@ def recorder() -> Recorder:
     return Recorder()
 
 
-def engine_over(recorder: Recorder, family: str = "lstm-transducer") -> SherpaOnlineEngine:
-    manifest = tiny_models.tiny_manifest(family, {"tokens": Path("tokens.txt")})
+def engine_over(
+    recorder: Recorder, family: str = "lstm-transducer", precision: Precision = "fp32"
+) -> SherpaOnlineEngine:
+    tiny = tiny_models.tiny_manifest(family, {"tokens": Path("tokens.txt")})
+    manifest = msgspec.structs.replace(tiny, precision=precision)
     engine = SherpaOnlineEngine(recorder, manifest, FAMILIES[family], EngineSettings(), ProviderChoice("cpu"))
     recorder.calls.clear()
     return engine
@@ -290,6 +294,15 @@ def test_streams_are_decoded_together_where_the_family_can(recorder):
     streams[0].accept(silence(1.0, 16_000))
     engine.decode(streams)
     assert [name for name, _ in recorder.calls] == ["decode together"]
+
+
+@pytest.mark.parametrize("precision", ["int8", "mixed"])
+def test_streams_are_decoded_one_by_one_where_the_batch_would_change_their_text(recorder, precision):
+    engine = engine_over(recorder, precision=precision)
+    streams = [engine.open_stream(StreamOptions()) for _ in range(3)]
+    streams[0].accept(silence(1.0, 16_000))
+    engine.decode(streams)
+    assert [name for name, _ in recorder.calls] == ["decode"] * 3
 
 
 def test_streams_are_decoded_one_by_one_where_the_family_cannot(recorder):
