@@ -206,6 +206,14 @@ def test_a_taken_port_exits_5_with_one_sentence() -> None:
     assert f"error: cannot listen on 127.0.0.1:{port}: another program already listens there" in daemon.log
 
 
+def test_two_doors_at_one_address_exit_5_with_one_sentence() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    daemon = DaemonProcess("--port", port, "--wyoming", f"tcp://127.0.0.1:{port}")
+    assert daemon.wait() == 5
+    assert f"127.0.0.1:{port}: Address already in use" in daemon.log
+
+
 @pytest.mark.parametrize(
     ("options", "code", "sentence"),
     [

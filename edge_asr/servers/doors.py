@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from edge_asr.errors import ConfigurationError
+from edge_asr.errors import AddressInUse, ConfigurationError
 from edge_asr.protocols.wyoming_conversation import WyomingConversation, is_streamed
 from edge_asr.servers.access import UNIX_ACCESS, PeerAccess, http_access, peer_access
 from edge_asr.servers.http import HttpServices, create_app
@@ -46,7 +48,8 @@ class HttpDoor:
         self._server = WebServer(
             create_app(services), self._limits, tls_cert=settings.tls_cert, tls_key=settings.tls_key
         )
-        await self._server.listen(self._sockets)
+        with _naming(self.description.address):
+            await self._server.listen(self._sockets)
 
     async def close(self) -> None:
         """Close the door and all connections."""
@@ -91,7 +94,8 @@ class WyomingDoor:
             return WyomingConversation(self._limits.max_message_bytes, can_stream)
 
         self._server = StreamServer(conversation, recognizer, self._limits, self._access)
-        await self._server.listen(self._sockets)
+        with _naming(self.description.address):
+            await self._server.listen(self._sockets)
 
     def stop_accepting(self) -> None:
         """Close the door; who is in may stay."""
@@ -106,6 +110,15 @@ class WyomingDoor:
             bound.close()
         if self._path is not None:
             remove_unix(self._path)
+
+
+@contextlib.contextmanager
+def _naming(address: str) -> Iterator[None]:
+    """Name the address that cannot be listened on: two doors may both bind the same one, and only one can listen."""
+    try:
+        yield
+    except OSError as error:
+        raise AddressInUse(address, error.strerror or str(error)) from error
 
 
 def _parse_uri(uri: str) -> tuple[Path | None, str, int]:

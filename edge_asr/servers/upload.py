@@ -59,7 +59,7 @@ async def receive_upload(request: Request, limits: LimitSettings, directory: Pat
         PeerGone: The client hung up.
     """
     boundary = _boundary_of(request)
-    with tempfile.TemporaryDirectory(prefix="edge-asr-upload-", dir=directory) as spool:
+    with _spool(directory) as spool:
         form = _Form(Path(spool), limits.max_upload_bytes)
         try:
             await _read_body(request, form, boundary, limits)
@@ -68,10 +68,17 @@ async def receive_upload(request: Request, limits: LimitSettings, directory: Pat
             form.close()
 
 
+def _spool(directory: Path | None) -> tempfile.TemporaryDirectory[str]:
+    try:
+        return tempfile.TemporaryDirectory(prefix="edge-asr-upload-", dir=directory)
+    except OSError as error:
+        raise MachineError(f"uploads have no place to wait in: {error}") from error
+
+
 async def _read_body(request: Request, form: _Form, boundary: bytes, limits: LimitSettings) -> None:
-    parser = MultipartParser(boundary, form.callbacks())
     left = limits.max_upload_bytes + FORM_OVERHEAD_BYTES
     try:
+        parser = MultipartParser(boundary, form.callbacks())
         async for piece in _pieces(request, limits.idle_timeout_s):
             left -= len(piece)
             if left < 0:

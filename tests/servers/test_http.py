@@ -95,6 +95,11 @@ async def test_the_text_fields_of_a_form_are_bounded() -> None:
         ({"files": {"sound": ("a.wav", b"x")}}, 400, "in the field 'file'"),
         ({"files": {"colour": (None, "blue")}}, 400, "the form has no file"),
         ({"content": b"--x\r\nbad", "headers": {"content-type": "multipart/form-data; boundary=x"}}, 400, "multipart"),
+        (
+            {"content": b"", "headers": {"content-type": f"multipart/form-data; boundary={'b' * 300}"}},
+            400,
+            "the multipart form is damaged",
+        ),
     ],
 )
 async def test_a_form_that_is_none_is_refused(kwargs: dict[str, Any], status: int, sentence: str) -> None:
@@ -237,3 +242,10 @@ async def test_a_page_of_another_site_may_not_even_read() -> None:
         own = await get(base, "/status", headers={"Origin": base})
     assert (refused.status_code, own.status_code) == (403, 200)
     assert refused.json()["error"]["code"] == "forbidden_origin"
+
+
+async def test_an_upload_without_a_place_to_wait_in_is_an_answer_and_no_traceback(tmp_path: Path) -> None:
+    async with http_door(ScriptedRecognizer(), spool_directory=tmp_path / "gone") as base:
+        response = await post(base, files=upload())
+    assert response.status_code == 500
+    assert "uploads have no place to wait in" in response.json()["error"]["message"]
