@@ -94,6 +94,10 @@ _SERVER_MESSAGE: msgspec.json.Decoder[SessionReady | Description | Pong | Transc
 )
 
 
+LONGEST_NAME = 40
+"""Characters of a client's own word that are repeated to it."""
+
+
 class NativeConversation:
     """The server's side of one connection."""
 
@@ -115,7 +119,7 @@ class NativeConversation:
         fields = _parse_object(message)
         kind = fields.pop("type")
         if kind not in _MESSAGE_FIELDS:
-            raise ProtocolViolation(f"unknown message type {kind!r}{_suggestion(kind, tuple(_MESSAGE_FIELDS))}")
+            raise ProtocolViolation(f"unknown message type {_cut(kind)}{_suggestion(kind, tuple(_MESSAGE_FIELDS))}")
         _reject_unknown(kind, fields, _MESSAGE_FIELDS[kind])
         yield self._hello(fields) if kind == "hello" else self._control(kind, fields)
 
@@ -208,11 +212,16 @@ def _parse_object(text: str) -> dict[str, Any]:
 def _reject_unknown(kind: str, fields: dict[str, Any], known: tuple[str, ...]) -> None:
     for name in fields:
         if name not in known:
-            raise ProtocolViolation(f"{kind}: unknown field {name!r}{_suggestion(name, known)}")
+            raise ProtocolViolation(f"{kind}: unknown field {_cut(name)}{_suggestion(name, known)}")
+
+
+def _cut(name: str) -> str:
+    """A client's word as a sentence quotes it: the sentence goes into the log, so the client must not fill it."""
+    return repr(name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…")
 
 
 def _suggestion(name: str, known: tuple[str, ...]) -> str:
-    close = difflib.get_close_matches(name, known, n=1)
+    close = difflib.get_close_matches(name[:LONGEST_NAME], known, n=1)
     if close:
         return f"; did you mean {close[0]!r}?"
     return f"; known are: {', '.join(known)}" if known else ""

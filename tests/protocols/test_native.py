@@ -185,3 +185,9 @@ def test_garbage_is_refused_and_never_anything_else(messages: list[Message]) -> 
         sent(conversation, *messages)
     except ProtocolViolation as error:
         assert str(error)
+
+
+def test_a_clients_own_word_does_not_fill_the_log() -> None:
+    with pytest.raises(ProtocolViolation) as caught:
+        list(NativeConversation().receive(json.dumps({"type": "x" * 100_000})))
+    assert len(str(caught.value)) < 250
