@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+
 from edge_asr.errors import (
     ConfigurationError,
     GateFailed,
@@ -41,4 +43,6 @@ _BY_ERROR: tuple[tuple[type[BaseException], int], ...] = (
 
 def exit_code_of(error: BaseException) -> int:
     """The process's exit status when this error ends it."""
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return MACHINE
     return next((code for kind, code in _BY_ERROR if isinstance(error, kind)), FAULT)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -47,6 +48,7 @@ def fail_with(run, monkeypatch):
         (errors.AddressInUse("127.0.0.1:1"), 5),
         (errors.Overloaded(2), 5),
         (MemoryError(), 5),
+        (OSError(errno.ENOSPC, "No space left on device"), 5),
         (errors.GateFailed("over budget"), 6),
         (errors.EngineFailed("x"), 1),
         (ZeroDivisionError("x"), 1),
