@@ -1,0 +1,1 @@
+"""Measuring on the board: workloads, runs, validity, statistics, reports, gates and plans."""
