@@ -39,8 +39,13 @@ _TOO_NEW = (
 """How ONNX Runtime says that a file is too new: what the file has, and what the runtime knows."""
 
 
-def session_options(settings: EngineSettings) -> str:
-    """ONNX Runtime's options in sherpa-onnx's file format, one ``key=value`` a line."""
+def session_options(settings: EngineSettings, profile_prefix: str = "") -> str:
+    """ONNX Runtime's options in sherpa-onnx's file format, one ``key=value`` a line.
+
+    Args:
+        settings: Spinning and memory.
+        profile_prefix: Where the runtime writes its operator profiles when a session is freed; empty for nowhere.
+    """
     spinning = int(settings.allow_spinning)
     lines = [
         f"SessionConfig.session.intra_op.allow_spinning={spinning}",
@@ -48,6 +53,8 @@ def session_options(settings: EngineSettings) -> str:
     ]
     if settings.memory_profile == "low":
         lines += ["EnableCpuMemArena=0", "EnableMemPattern=0"]
+    if profile_prefix:
+        lines.append(f"ProfilingFilePrefix={profile_prefix}")
     return "\n".join(lines) + "\n"
 
 
@@ -58,6 +65,7 @@ def construct(
     model: str,
     settings: EngineSettings,
     choice: ProviderChoice,
+    profile_prefix: str = "",
 ) -> tuple[Any, ProviderChoice]:
     """Call the factory with the chosen provider and the session options.
 
@@ -67,6 +75,7 @@ def construct(
         model: Name for error sentences.
         settings: Threads, spinning, memory, and whether a fallback is allowed.
         choice: The provider to try.
+        profile_prefix: As in :func:`session_options`.
 
     Returns:
         The recogniser, and the provider it really runs on.
@@ -77,7 +86,7 @@ def construct(
         ProviderUnavailable: The engine fell back to the CPU and that is not allowed.
     """
     with ExitStack() as stack:
-        options = stack.enter_context(_options_file(settings))
+        options = stack.enter_context(_options_file(session_options(settings, profile_prefix)))
         call = dict(arguments)
         call |= {"num_threads": settings.threads, "provider": f"{choice.provider}:{options}"}
         said = stack.enter_context(_overheard(is_needed=choice.provider != CPU))
@@ -140,11 +149,11 @@ def with_notes(choice: ProviderChoice, *notes: str) -> ProviderChoice:
 
 
 @contextmanager
-def _options_file(settings: EngineSettings) -> Iterator[Path]:
+def _options_file(options: str) -> Iterator[Path]:
     """The session options as a file in memory: it needs no writable disk, and vanishes with its descriptor."""
     descriptor = os.memfd_create("edge-asr-session-options")
     try:
-        os.write(descriptor, session_options(settings).encode())
+        os.write(descriptor, options.encode())
         yield Path(f"/proc/self/fd/{descriptor}")
     finally:
         os.close(descriptor)

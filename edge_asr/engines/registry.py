@@ -13,6 +13,14 @@ import numpy as np
 
 from edge_asr.audio import Float32Array
 from edge_asr.engines.base import Engine, EngineDescription, SegmentDecoder, StreamOptions
+from edge_asr.engines.instruments import (
+    NO_INSTRUMENTS,
+    Instruments,
+    Stopwatch,
+    TimedEngine,
+    TimedSegmentDecoder,
+    TimedVoiceActivity,
+)
 from edge_asr.engines.providers import ProviderChoice, choose_provider
 from edge_asr.errors import EngineFailed, ModelDamaged, ModelUnsupported
 from edge_asr.families import FAMILIES, ModelFamily
@@ -32,7 +40,11 @@ WITHOUT_SILERO = "speech is told from noise by its energy only; `edge-asr models
 
 
 def load_engine(
-    directory: Path, manifest: ModelManifest, settings: EngineSettings, vad_model: Path | None = None
+    directory: Path,
+    manifest: ModelManifest,
+    settings: EngineSettings,
+    vad_model: Path | None = None,
+    instruments: Instruments = NO_INSTRUMENTS,
 ) -> Engine:
     """Load a model and let it decode once.
 
@@ -45,6 +57,7 @@ def load_engine(
         settings: How they are loaded and decoded.
         vad_model: The silero voice activity model, for families that do not stream; without it speech is told from
             silence by its energy.
+        instruments: What to measure it with; the warm-up is not measured.
 
     Raises:
         ConfigurationError: The provider or the decoding method does not exist, or not for this family.
@@ -55,12 +68,17 @@ def load_engine(
     if family is None or family.kind == "vad":
         raise ModelUnsupported(manifest.name, f"models of the family {manifest.family!r} recognise no speech")
     if family.kind == "streaming":
-        return _load_streaming(directory, manifest, family, settings)
-    return _load_segmented(directory, manifest, settings, vad_model)
+        engine = _load_streaming(directory, manifest, family, settings, instruments)
+    else:
+        engine = _load_segmented(directory, manifest, settings, vad_model, instruments)
+    if instruments.stopwatch is None:
+        return engine
+    instruments.stopwatch.reset()
+    return TimedEngine(engine, instruments.stopwatch)
 
 
 def load_segment_decoder(
-    directory: Path, manifest: ModelManifest, settings: EngineSettings
+    directory: Path, manifest: ModelManifest, settings: EngineSettings, profile_prefix: str = ""
 ) -> tuple[SegmentDecoder, ProviderChoice]:
     """Load a non-streaming model by itself, for a second pass over finished segments; raises as :func:`load_engine`."""
     family = FAMILIES.get(manifest.family)
@@ -68,7 +86,9 @@ def load_segment_decoder(
         raise ModelUnsupported(manifest.name, f"models of the family {manifest.family!r} do not decode whole segments")
     from edge_asr.engines.sherpa_segment import load_segment_decoder as load
 
-    decoder, choice = load(directory, manifest, family, settings, choose_provider(settings, family.kind))
+    decoder, choice = load(
+        directory, manifest, family, settings, choose_provider(settings, family.kind), profile_prefix
+    )
     try:
         decoder.decode(_noise(decoder.sample_rate_hz))
     except EngineFailed as error:
@@ -76,10 +96,17 @@ def load_segment_decoder(
     return decoder, choice
 
 
-def _load_streaming(directory: Path, manifest: ModelManifest, family: ModelFamily, settings: EngineSettings) -> Engine:
+def _load_streaming(
+    directory: Path,
+    manifest: ModelManifest,
+    family: ModelFamily,
+    settings: EngineSettings,
+    instruments: Instruments,
+) -> Engine:
     from edge_asr.engines.sherpa_online import load_online
 
-    engine = load_online(directory, manifest, family, settings, choose_provider(settings, family.kind))
+    choice = choose_provider(settings, family.kind)
+    engine = load_online(directory, manifest, family, settings, choice, instruments.profile_prefix)
     try:
         _warm_up(engine)
     except EngineFailed as error:
@@ -88,14 +115,18 @@ def _load_streaming(directory: Path, manifest: ModelManifest, family: ModelFamil
 
 
 def _load_segmented(
-    directory: Path, manifest: ModelManifest, settings: EngineSettings, vad_model: Path | None
+    directory: Path,
+    manifest: ModelManifest,
+    settings: EngineSettings,
+    vad_model: Path | None,
+    instruments: Instruments,
 ) -> Engine:
     from edge_asr.engines.segmented import SegmentedEngine
     from edge_asr.engines.vad import VAD_RATE_HZ
 
     if manifest.sample_rate_hz != VAD_RATE_HZ:
         raise ModelUnsupported(manifest.name, f"non-streaming models of {manifest.sample_rate_hz} Hz are not supported")
-    decoder, choice = load_segment_decoder(directory, manifest, settings)
+    decoder, choice = load_segment_decoder(directory, manifest, settings, instruments.profile_prefix)
     description = EngineDescription(
         model=manifest.name,
         family=manifest.family,
@@ -107,7 +138,11 @@ def _load_segmented(
         is_streaming=False,
         notes=choice.notes if vad_model else (*choice.notes, WITHOUT_SILERO),
     )
-    engine = SegmentedEngine(decoder, description, settings, _detectors(vad_model, settings.vad_threshold))
+    detectors = _detectors(vad_model, settings.vad_threshold)
+    if instruments.stopwatch is not None:
+        decoder = TimedSegmentDecoder(decoder, instruments.stopwatch)
+        detectors = _timed(detectors, instruments.stopwatch)
+    engine = SegmentedEngine(decoder, description, settings, detectors)
     engine.open_stream(StreamOptions()).close()  # the first stream finds its detector loaded
     return engine
 
@@ -119,6 +154,10 @@ def _detectors(vad_model: Path | None, threshold: float) -> Callable[[bool], Voi
     if vad_model is None:
         return lambda _is_batch: EnergyVoiceActivity()
     return lambda is_batch: SileroVoiceActivity(load_silero(vad_model, threshold), TRUST_WINDOWS if is_batch else 0)
+
+
+def _timed(open_activity: Callable[[bool], VoiceActivity], stopwatch: Stopwatch) -> Callable[[bool], VoiceActivity]:
+    return lambda is_batch: TimedVoiceActivity(open_activity(is_batch), stopwatch)
 
 
 def _warm_up(engine: Engine) -> None:

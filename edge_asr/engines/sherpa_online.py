@@ -50,9 +50,22 @@ class Steps:
 
 
 def load_online(
-    directory: Path, manifest: ModelManifest, family: ModelFamily, settings: EngineSettings, choice: ProviderChoice
+    directory: Path,
+    manifest: ModelManifest,
+    family: ModelFamily,
+    settings: EngineSettings,
+    choice: ProviderChoice,
+    profile_prefix: str = "",
 ) -> SherpaOnlineEngine:
     """Load a streaming model; the caller has inspected the files.
+
+    Args:
+        directory: Where the files are.
+        manifest: What they are.
+        family: How they are loaded.
+        settings: How they are decoded.
+        choice: The provider to try.
+        profile_prefix: As in :func:`edge_asr.engines.native_load.session_options`.
 
     Raises:
         ConfigurationError: The family cannot be decoded as configured.
@@ -63,7 +76,9 @@ def load_online(
     require_decodable(family, settings)
     factory = getattr(sherpa_onnx.OnlineRecognizer, family.factory)
     arguments = factory_arguments(family, files, settings, manifest.sample_rate_hz)
-    recognizer, choice = construct(factory, arguments, model=manifest.name, settings=settings, choice=choice)
+    recognizer, choice = construct(
+        factory, arguments, model=manifest.name, settings=settings, choice=choice, profile_prefix=profile_prefix
+    )
     return SherpaOnlineEngine(recognizer, manifest, family, settings, with_notes(choice, *_notes(settings)))
 
 

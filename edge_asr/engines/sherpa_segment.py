@@ -53,9 +53,22 @@ MAX_SEGMENT_S: Mapping[str, float] = {
 
 
 def load_segment_decoder(
-    directory: Path, manifest: ModelManifest, family: ModelFamily, settings: EngineSettings, choice: ProviderChoice
+    directory: Path,
+    manifest: ModelManifest,
+    family: ModelFamily,
+    settings: EngineSettings,
+    choice: ProviderChoice,
+    profile_prefix: str = "",
 ) -> tuple[SherpaSegmentDecoder, ProviderChoice]:
     """Load a non-streaming model; the caller has inspected the files.
+
+    Args:
+        directory: Where the files are.
+        manifest: What they are.
+        family: How they are loaded.
+        settings: How they are decoded.
+        choice: The provider to try.
+        profile_prefix: As in :func:`edge_asr.engines.native_load.session_options`.
 
     Returns:
         The decoder, and the provider it really runs on.
@@ -73,7 +86,9 @@ def load_segment_decoder(
         )
     factory = getattr(sherpa_onnx.OfflineRecognizer, family.factory)
     arguments = factory_arguments(family, files, manifest.languages)
-    recognizer, choice = construct(factory, arguments, model=manifest.name, settings=settings, choice=choice)
+    recognizer, choice = construct(
+        factory, arguments, model=manifest.name, settings=settings, choice=choice, profile_prefix=profile_prefix
+    )
     return SherpaSegmentDecoder(recognizer, manifest.sample_rate_hz, MAX_SEGMENT_S[family.name]), choice
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from edge_asr.engines.instruments import NO_INSTRUMENTS, Instruments
 from edge_asr.engines.registry import load_engine
 from edge_asr.errors import NotEnoughMemory
 from edge_asr.manifest import MANIFEST_FILE, ModelManifest, read_manifest
@@ -23,8 +24,12 @@ BYTES_PER_FILE_BYTE = 2.0
 """The weights, once as read and once as laid out for the processor; 44 MB of Moonshine took 130 MiB at least."""
 
 
-def load_model(configure: Configure) -> LoadedModel:
+def load_model(configure: Configure, instruments: Instruments = NO_INSTRUMENTS) -> LoadedModel:
     """Inspect the model, see that it fits, load it and let it decode once.
+
+    Args:
+        configure: Which model, and how.
+        instruments: What the bench measures it with.
 
     Raises:
         ModelError: The model is missing, damaged or not for this engine.
@@ -35,7 +40,7 @@ def load_model(configure: Configure) -> LoadedModel:
     inspect_model(directory, manifest)
     require_memory(directory, manifest, available_bytes())
     vad_model = Path(configure.vad_model) if configure.vad_model else None
-    engine = load_engine(directory, manifest, unpack(configure).engine, vad_model)
+    engine = load_engine(directory, manifest, unpack(configure).engine, vad_model, instruments)
     return LoadedModel(engine, manifest.languages, manifest.text_case)
 
 
