@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from edge_asr.resources.cgroup import memory_headroom_bytes
-from edge_asr.resources.procfs import kib_to_bytes, read_fields
+from edge_asr.resources.procfs import kib_to_bytes, read_fields, read_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +44,32 @@ def read_proportional_bytes(pid: int, root: Path = Path("/")) -> int:
     return kib_to_bytes(_process_fields(root / f"proc/{pid}/smaps_rollup", pid)["Pss"])
 
 
+def reset_peak(pid: int, root: Path = Path("/")) -> bool:
+    """Start the peak of a process over from what it uses now, so that loading does not hide in a later peak.
+
+    Returns:
+        Whether the kernel did it; ``False`` when it forbids this or has no such file.
+    """
+    try:
+        # proc_pid_clear_refs(5): 5 resets VmHWM. The file must exist already: nothing may be made in /proc.
+        with (root / f"proc/{pid}/clear_refs").open("r+", encoding="ascii") as file:
+            file.write("5")
+    except OSError:
+        return False
+    return True
+
+
 def _process_fields(path: Path, pid: int) -> dict[str, str]:
     try:
         return read_fields(path)
     except (FileNotFoundError, ProcessLookupError) as error:
         raise ProcessLookupError(f"process {pid} has ended") from error
+
+
+def total_bytes(root: Path = Path("/")) -> int | None:
+    """Memory of the machine that the kernel may use; ``None`` where it does not say."""
+    text = read_text(root / "proc/meminfo")
+    return kib_to_bytes(read_fields(root / "proc/meminfo")["MemTotal"]) if text else None
 
 
 def available_bytes(root: Path = Path("/")) -> int:

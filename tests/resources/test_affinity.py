@@ -7,7 +7,7 @@ import pytest
 
 from edge_asr.errors import ConfigurationError
 from edge_asr.resources.affinity import escaped_threads, pin_to, thread_masks
-from tests.support.machine import write_tree
+from tests.boards import write_tree
 
 
 @pytest.fixture

@@ -6,8 +6,15 @@ import sys
 
 import pytest
 
-from edge_asr.resources.memory import available_bytes, read_process_memory, read_proportional_bytes, trim_heap
-from tests.support.machine import raspberry_pi_4, write_tree
+from edge_asr.resources.memory import (
+    available_bytes,
+    read_process_memory,
+    read_proportional_bytes,
+    reset_peak,
+    total_bytes,
+    trim_heap,
+)
+from tests.boards import raspberry_pi_4, write_tree
 
 MIB = 1 << 20
 
@@ -65,6 +72,30 @@ def test_available_memory_of_a_group_beyond_its_limit_is_nothing(tmp_path):
     group = "sys/fs/cgroup/system.slice/edge-asr.service"
     write_tree(tmp_path, {f"{group}/memory.max": str(MIB), f"{group}/memory.current": str(2 * MIB)})
     assert available_bytes(tmp_path) == 0
+
+
+def test_memory_of_the_machine_is_what_the_kernel_may_use(tmp_path):
+    assert total_bytes(raspberry_pi_4(tmp_path / "pi")) == 3885396 * 1024
+    assert total_bytes(tmp_path) is None
+
+
+def test_a_peak_that_was_reset_starts_over_from_what_is_used_now():
+    script = """
+import os
+from edge_asr.resources.memory import read_process_memory, reset_peak
+block = bytearray(b"x" * (64 << 20))
+del block
+high = read_process_memory(os.getpid()).peak_resident_bytes
+assert reset_peak(os.getpid())
+print(high - read_process_memory(os.getpid()).peak_resident_bytes)
+"""
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert int(ran.stdout) > 50 * MIB
+
+
+def test_a_peak_that_cannot_be_reset_is_no_error_and_makes_no_file(tmp_path):
+    assert reset_peak(7, write_tree(tmp_path, {"proc/7/status": "Name:\tx"})) is False
+    assert not (tmp_path / "proc/7/clear_refs").exists()
 
 
 def test_trimming_gives_a_freed_heap_back_to_the_kernel():

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edge_asr.resources.procfs import kib_to_bytes, parse_cpu_list, read_int
-from tests.support.machine import write_tree
+from tests.boards import write_tree
 
 
 @pytest.mark.parametrize(("text", "cpus"), [("0-3,6\n", {0, 1, 2, 3, 6}), ("5", {5}), ("", set()), ("0,2-2", {0, 2})])

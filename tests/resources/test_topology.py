@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 
 from edge_asr.resources.topology import Topology, read_topology, worker_cores
-from tests.support.machine import raspberry_pi_4, rk3588, virtual_machine, x86_laptop
+from tests.boards import raspberry_pi_4, rk3588, virtual_machine, x86_laptop, x86_server
 
 
 def clusters(topology: Topology) -> list[list[int]]:
@@ -18,6 +18,12 @@ def test_a_raspberry_pi_4_is_one_cluster_of_four(tmp_path):
 
 def test_an_rk3588_has_its_fastest_cluster_first(tmp_path):
     assert clusters(read_topology(rk3588(tmp_path))) == [[6, 7], [4, 5], [0, 1, 2, 3]]
+
+
+def test_the_threads_of_a_core_on_a_server_are_far_apart(tmp_path):
+    topology = read_topology(x86_server(tmp_path))
+    assert topology.cores[1].siblings == {1, 5}
+    assert worker_cores(topology, threads=2) == (0, 1, 2, 3)
 
 
 def test_only_cores_of_the_affinity_mask_count(tmp_path):
