@@ -1,0 +1,78 @@
+"""What the machine said at one instant: the raw material of every verdict on a run."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import msgspec
+
+from edge_asr.resources.cgroup import CpuThrottling, memory_peak_bytes, read_cpu_throttling
+from edge_asr.resources.cpu_time import MachineCpuTime, process_tree, process_tree_cpu_s, read_machine_cpu_time
+from edge_asr.resources.frequency import FrequencyPolicy, read_policies
+from edge_asr.resources.memory import read_process_memory
+from edge_asr.resources.paging import Paging, read_paging
+from edge_asr.resources.thermal import hottest_celsius
+from edge_asr.resources.throttling import Throttling, read_throttling, read_under_voltage_alarm
+
+
+class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
+    """One reading; whatever the machine does not say is ``None``. Counters run since boot: compare two readings."""
+
+    taken_ns: int
+    """``time.monotonic_ns`` when the reading began."""
+    throttling: Throttling | None = None
+    under_voltage_alarm: bool | None = None
+    policies: tuple[FrequencyPolicy, ...] = ()
+    temperature_celsius: float | None = None
+    """Of the hottest zone."""
+    paging: Paging | None = None
+    machine_cpu: MachineCpuTime | None = None
+    tree_cpu_s: float | None = None
+    """User and system time of our process and its descendants, ended children included."""
+    cpu_throttling: CpuThrottling | None = None
+    """What CPU quotas of our control groups cost."""
+    group_peak_bytes: int | None = None
+    """The most our control group ever used."""
+    resident_bytes: int | None = None
+    """Resident memory of our processes, added up; pages that they share count for each."""
+    peak_resident_bytes: int | None = None
+    """The processes' own peaks, added up: no less than the peak of the sum."""
+
+
+def take_snapshot(root: Path = Path("/"), tree_pid: int | None = None) -> Snapshot:
+    """Read everything once; some milliseconds on a board.
+
+    Args:
+        root: Where ``proc`` and ``sys`` are.
+        tree_pid: Top of the processes that are ours; this process when omitted.
+    """
+    pid = os.getpid() if tree_pid is None else tree_pid
+    resident_bytes, peak_resident_bytes = _memory_of(process_tree(pid, root), root)
+    return Snapshot(
+        taken_ns=time.monotonic_ns(),
+        throttling=read_throttling(root),
+        under_voltage_alarm=read_under_voltage_alarm(root),
+        policies=read_policies(root),
+        temperature_celsius=hottest_celsius(root),
+        paging=read_paging(root),
+        machine_cpu=read_machine_cpu_time(root),
+        tree_cpu_s=process_tree_cpu_s(pid, root),
+        cpu_throttling=read_cpu_throttling(root),
+        group_peak_bytes=memory_peak_bytes(root),
+        resident_bytes=resident_bytes,
+        peak_resident_bytes=peak_resident_bytes,
+    )
+
+
+def _memory_of(pids: tuple[int, ...], root: Path) -> tuple[int | None, int | None]:
+    readings = []
+    for pid in pids:
+        try:
+            readings.append(read_process_memory(pid, root))
+        except ProcessLookupError:
+            continue  # it ended meanwhile
+    if not readings:
+        return None, None
+    return sum(each.resident_bytes for each in readings), sum(each.peak_resident_bytes for each in readings)
