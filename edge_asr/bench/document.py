@@ -149,9 +149,13 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     order: int
     """Its place among all runs of the bench; they are interleaved."""
     load_s: float = 0.0
+    """Inspection, load and a first decode."""
+    is_cold_load: bool = False
+    """Whether the model's files were not in the system's memory before."""
     warm_up_s: float = 0.0
     """Audio decoded before anything was measured."""
     first_decode_ms: float = 0.0
+    """From the start of the process to its first decode, imports included."""
     provider: str = ""
     """The one that really ran."""
     wall_s: float = 0.0
@@ -173,6 +177,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     utterances: tuple[Utterance, ...] = ()
     chunks: Chunks | None = None
     samples: tuple[Sample, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What a reader should know about this run and does not make it invalid."""
     conditions: dict[str, Any] = {}
     """What the machine was like before, during and after, as the recorder of conditions wrote it."""
     violations: tuple[Violation, ...] = ()

@@ -1,0 +1,189 @@
+"""From runs to figures: pooled ratios with intervals, percentiles where the sample is large enough. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
+
+from edge_asr.bench.document import Configuration, Figure, Run, Utterance
+from edge_asr.bench.statistics import Block, Percentile, TooFew, Trend, linear_trend, median, percentile, pooled_ratio
+
+NOTHING_HEARD = "nothing was measured"
+
+
+def figures_of(configuration: Configuration, runs: Sequence[Run], metric: str) -> dict[str, Figure]:
+    """Every figure the runs allow, by its name in ``docs/metrics.md``.
+
+    Args:
+        configuration: Theirs.
+        runs: Repetitions; none gives no figures.
+        metric: ``wer`` or ``cer``.
+    """
+    if not runs:
+        return {}
+    own = _throughput_figures(runs) if configuration.mode == "throughput" else _paced_figures(runs)
+    return {**own, metric: _error_rate(runs), **_resource_figures(runs)}
+
+
+def blocks_of(runs: Iterable[Run], numerator: Callable[[Utterance], float]) -> list[Block]:
+    """One block per repetition and utterance, of seconds per second of audio."""
+    return [
+        Block(run.repetition, utterance.clip, numerator(utterance), utterance.audio_s)
+        for run in runs
+        for utterance in run.utterances
+    ]
+
+
+def error_blocks(runs: Iterable[Run]) -> list[Block]:
+    """Errors and reference units per utterance; a clip counts once, since a model says the same each time."""
+    heard: dict[str, Block] = {}
+    for run in runs:
+        for utterance in run.utterances:
+            if utterance.units:
+                heard.setdefault(utterance.clip, Block(0, utterance.clip, utterance.errors, utterance.units))
+    return list(heard.values())
+
+
+def _throughput_figures(runs: Sequence[Run]) -> dict[str, Figure]:
+    wall = _ratio(blocks_of(runs, lambda utterance: utterance.wall_s))
+    cpu = _ratio(blocks_of(runs, lambda utterance: utterance.cpu_s))
+    figures = {"rtf_wall": wall, "rtf_cpu": cpu}
+    if wall.value and cpu.value is not None:
+        figures["parallel_efficiency"] = Figure(value=cpu.value / wall.value, unit="ratio", n=wall.n)
+    model = [
+        Block(run.repetition, "run", run.stages.features_s + run.stages.model_s, run.audio_s)
+        for run in runs
+        if run.stages is not None
+    ]
+    return {**figures, "rtf_model": _ratio(model)} if model else figures
+
+
+def _paced_figures(runs: Sequence[Run]) -> dict[str, Figure]:
+    spoken = [utterance for run in runs for utterance in run.utterances]
+    compute = _chained(run.chunks.compute_ms for run in runs if run.chunks)
+    latency = _chained(run.chunks.latency_ms for run in runs if run.chunks)
+    period_ms = max((run.chunks.chunk_ms for run in runs if run.chunks), default=0.0)
+    figures = {
+        "rtf_cpu_live": _ratio([Block(run.repetition, "run", run.cpu_s, run.audio_s) for run in runs if run.audio_s]),
+        **_percentiles("chunk_compute", compute, (50, 90, 95, 99)),
+        "chunk_compute_max": _largest(compute, "ms"),
+        **_percentiles("chunk_latency", latency, (50, 90, 99)),
+        "chunk_latency_max": _largest(latency, "ms"),
+        "deadline_miss": _misses(latency, period_ms),
+        "backlog_max": _largest([run.chunks.backlog_max_s for run in runs if run.chunks], "s"),
+        "feeder_jitter_p90": _percentile(_chained(run.chunks.jitter_ms for run in runs if run.chunks), 90),
+        **_percentiles("first_partial", _said(spoken, "first_partial_ms"), (50, 90)),
+        **_percentiles("flush_latency", _said(spoken, "flush_ms"), (50, 90)),
+        **_percentiles("final_latency", _said(spoken, "final_ms"), (50, 90)),
+        **_percentiles("final_rule", _said(spoken, "final_rule_ms"), (50,)),
+        **_percentiles("final_compute", _said(spoken, "final_compute_ms"), (50,)),
+        **_percentiles("final_delivery", _said(spoken, "final_delivery_ms"), (50,)),
+        "pr50": _percentile(_said(spoken, "last_token_ms"), 50),
+        "pr90": _percentile(_said(spoken, "last_token_ms"), 90),
+        "stability": _stability(spoken),
+    }
+    delays = _chained(utterance.emission_ms for utterance in spoken)
+    if delays:
+        figures |= _percentiles("emission_delay", delays, (50, 90, 99))
+    else:
+        absent = "no recording says where its words are (column `words` of the manifest)"
+        figures["emission_delay_p50"] = Figure(value=None, unit="ms", note=absent)
+    idle = [run.idle_cpu_share for run in runs if run.idle_cpu_share is not None]
+    if idle:
+        figures["idle_cpu"] = Figure(value=median(idle), unit="share", n=len(idle))
+    return figures
+
+
+def _resource_figures(runs: Sequence[Run]) -> dict[str, Figure]:
+    figures = {
+        "memory_peak": Figure(value=max(run.peak_bytes for run in runs), unit="bytes", n=len(runs)),
+        "memory_growth": _growth(runs),
+        "first_decode": Figure(value=median([run.first_decode_ms for run in runs]), unit="ms", n=len(runs)),
+    }
+    for name, is_cold in (("load", False), ("load_cold", True)):
+        loads = [run.load_s for run in runs if run.is_cold_load == is_cold]
+        if loads:
+            figures[name] = Figure(value=median(loads), unit="s", n=len(loads))
+    return figures
+
+
+def _ratio(blocks: Sequence[Block]) -> Figure:
+    if not any(block.denominator > 0 for block in blocks):
+        return Figure(value=None, unit="ratio", note=NOTHING_HEARD)
+    pooled = pooled_ratio(blocks)
+    interval = pooled.interval
+    return Figure(
+        value=pooled.value,
+        unit="ratio",
+        low=interval.low if interval else None,
+        high=interval.high if interval else None,
+        n=pooled.blocks,
+    )
+
+
+def _error_rate(runs: Sequence[Run]) -> Figure:
+    blocks = error_blocks(runs)
+    if not blocks:
+        return Figure(value=None, unit="share", note="the recordings have no reference text")
+    pooled = pooled_ratio(blocks)
+    low, high = (pooled.interval.low, pooled.interval.high) if pooled.interval else (None, None)
+    units = round(sum(block.denominator for block in blocks))
+    return Figure(value=pooled.value, unit="share", low=low, high=high, n=units, note=f"{units} words of reference")
+
+
+def _percentiles(name: str, samples: Sequence[float], percents: Iterable[int]) -> dict[str, Figure]:
+    return {f"{name}_p{percent}": _percentile(samples, percent) for percent in percents}
+
+
+def _percentile(samples: Sequence[float], percent: int, unit: str = "ms") -> Figure:
+    match percentile(samples, percent):
+        case TooFew() as few:
+            return Figure(value=None, unit=unit, n=len(samples), note=str(few))
+        case Percentile() as found:
+            low, high = found.interval.low, found.interval.high
+            return Figure(value=found.value, unit=unit, low=low, high=high, n=found.samples)
+
+
+def _largest(samples: Sequence[float], unit: str) -> Figure:
+    if not samples:
+        return Figure(value=None, unit=unit, note=NOTHING_HEARD)
+    return Figure(value=max(samples), unit=unit, n=len(samples))
+
+
+def _misses(latency_ms: Sequence[float], period_ms: float) -> Figure:
+    if not period_ms:
+        return Figure(value=None, unit="share", note="the model does not stream: its steps have no deadline")
+    if not latency_ms:
+        return Figure(value=None, unit="share", note=NOTHING_HEARD)
+    late = sum(value > period_ms for value in latency_ms)
+    return Figure(value=late / len(latency_ms), unit="share", n=len(latency_ms), note=f"{late} of {len(latency_ms)}")
+
+
+def _stability(spoken: Sequence[Utterance]) -> Figure:
+    emitted = sum(utterance.emitted_words for utterance in spoken)
+    if not emitted:
+        return Figure(value=None, unit="share", note=NOTHING_HEARD)
+    changed = sum(utterance.changed_words for utterance in spoken)
+    return Figure(value=changed / emitted, unit="share", n=emitted, note="changed words per shown word; 0 is best")
+
+
+def _growth(runs: Sequence[Run]) -> Figure:
+    """Of the longest run: what is learnt in a minute says little about a day."""
+    longest = max(runs, key=lambda run: len(run.samples))
+    times = [sample.at_s for sample in longest.samples]
+    sizes = [float(sample.rss_bytes) for sample in longest.samples]
+    match linear_trend(times, sizes):
+        case TooFew() as few:
+            return Figure(value=None, unit="bytes per hour", n=len(times), note=str(few))
+        case Trend() as trend:
+            low, high = trend.interval.low, trend.interval.high
+            return Figure(value=trend.per_hour, unit="bytes per hour", low=low, high=high, n=trend.windows)
+
+
+def _said(spoken: Iterable[Utterance], field: str) -> list[float]:
+    values = (getattr(utterance, field) for utterance in spoken)
+    return [value for value in values if value is not None]
+
+
+def _chained(series: Iterable[Sequence[float]]) -> list[float]:
+    return list(chain.from_iterable(series))

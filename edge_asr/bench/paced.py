@@ -1,0 +1,243 @@
+"""At the pace of speech: several listeners talk to the recogniser as microphones would, and every delay is seen.
+
+Pieces are released on absolute deadlines, so that one late piece does not shift the rest, and time stamps are those of
+the deadline, never of the moment at which we got round to it: what we were late ourselves counts as waiting. Lateness
+that is not the recogniser's doing (the system woke us late from sleep) is kept apart as jitter.
+
+Each listener plays one recording after the other, each in a session of its own. Every second one is ended at once when
+its last sample is out, which gives the flush latency; the others go on with silence until the endpoint rule has closed
+the segment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from edge_asr.bench.document import Chunks, Utterance
+from edge_asr.bench.hearing import Asked, Hearing, Schedule, utterance_of
+from edge_asr.bench.rig import Rig
+from edge_asr.bench.workload import ClipAudio
+from edge_asr.events import Failed, Final, SessionEnded, TranscriptEvent
+from edge_asr.requests import SessionOptions
+
+PAUSE_S = 0.3
+"""Between two recordings of one listener."""
+
+PATIENCE_S = 8.0
+"""Silence in which the endpoint rule must have spoken; then the session is ended."""
+
+HOPELESS_S = 20.0
+"""Backlog at which the recogniser will never keep up, and measuring on would only fill memory."""
+
+LAST_WORD_S = 1.0
+"""A final whose last word ends so long before the speech does closed an earlier segment."""
+
+_NEVER = 1 << 62
+
+Phase = Literal["pause", "speech", "silence", "closing", "done"]
+
+
+@dataclass(slots=True)
+class Paced:
+    """What came out."""
+
+    utterances: list[Utterance] = field(default_factory=list)
+    jitter_ms: list[float] = field(default_factory=list)
+    backlog_max_s: float = 0.0
+    failures: list[str] = field(default_factory=list)
+    is_hopeless: bool = False
+    """The recogniser fell behind without end and the run was cut short."""
+
+
+def measure_paced(
+    rig: Rig, clips: Sequence[ClipAudio], *, streams: int, seconds: float, sleep: Callable[[float], None]
+) -> Paced:
+    """Let ``streams`` listeners talk for ``seconds``; recordings that were begun are played to their end.
+
+    Args:
+        rig: What decodes; nothing else is open in it.
+        clips: At least one; each listener begins the list at another place.
+        streams: Listeners.
+        seconds: No recording begins later.
+        sleep: Waits so many seconds.
+    """
+    outcome = Paced()
+    t0_ns = rig.clock.now_ns() + 50_000_000
+    period_s = max(rig.engine.describe().chunk_ms, rig.piece_ms) / 1000
+    players = [
+        _Player(rig, stream, clips, t0_ns + round(stream / streams * period_s * 1e9), t0_ns + round(seconds * 1e9))
+        for stream in range(streams)
+    ]
+    _Stage(rig, players, outcome, sleep).run()
+    return outcome
+
+
+def chunks_of(rig: Rig, outcome: Paced) -> Chunks:
+    """The steps since the engine's records were cleared."""
+    return Chunks(
+        chunk_ms=rig.engine.describe().chunk_ms,
+        compute_ms=tuple(round(value, 3) for value in rig.engine.compute_ms),
+        latency_ms=tuple(round(value, 3) for value in rig.engine.latency_ms),
+        jitter_ms=tuple(round(value, 3) for value in outcome.jitter_ms),
+        backlog_max_s=round(outcome.backlog_max_s, 3),
+    )
+
+
+class _Player:
+    """One listener and its recordings."""
+
+    def __init__(self, rig: Rig, stream: int, clips: Sequence[ClipAudio], start_ns: int, last_start_ns: int) -> None:
+        self.session_id = ""
+        self.due_ns = start_ns
+        """When the listener does something next."""
+        self.phase: Phase = "pause"
+        self._rig = rig
+        self._stream = stream
+        self._clips = clips
+        self._last_start_ns = last_start_ns
+        self._number = stream
+        self._hearing = Hearing()
+        self._schedule = Schedule(0, 0.0, 0.0)
+        self._pieces: Iterator[bytes] = iter(())
+        self._fed_s = 0.0
+        self._released_ns = 0
+
+    @property
+    def _clip(self) -> ClipAudio:
+        return self._clips[self._number % len(self._clips)]
+
+    @property
+    def _is_flushed(self) -> bool:
+        """Whether this recording is ended at once; alternates, whatever the number of clips."""
+        return (self._number + self._number // len(self._clips)) % 2 == 0
+
+    def act(self) -> None:
+        """What is due."""
+        if self.phase == "pause":
+            self._begin()
+        elif self.phase == "speech":
+            self._speak()
+        elif self.phase == "silence":
+            self._be_silent()
+
+    def hear(self, event: TranscriptEvent, now_ns: int) -> Utterance | None:
+        """Take an event of the session; the utterance once the session is over."""
+        self._hearing.hear(event, now_ns, self._released_ns)
+        if isinstance(event, Final) and self.phase == "silence" and event.end_s >= self._schedule.end_s - LAST_WORD_S:
+            self._finish()
+        if not isinstance(event, SessionEnded | Failed):
+            return None
+        clip = self._clip
+        asked = Asked(
+            clip.clip.name, self._stream, clip.audio_s, clip.clip.reference, self._rig.language, clip.clip.words
+        )
+        utterance = utterance_of(asked, self._hearing, self._schedule)
+        self._number += 1
+        self.phase, self.due_ns = "pause", now_ns + round(PAUSE_S * 1e9)
+        if self.due_ns > self._last_start_ns:
+            self.phase, self.due_ns = "done", _NEVER
+        return utterance
+
+    def _begin(self) -> None:
+        clip = self._clip
+        self.session_id = f"stream-{self._stream}-{self._number}"
+        self._hearing = Hearing()
+        self._schedule = Schedule(self.due_ns, clip.onset_s, clip.end_s)
+        self._pieces = clip.pieces(self._rig.piece_ms)
+        self._fed_s, self._released_ns = 0.0, self.due_ns
+        schedule, fed = self._schedule, self._released_at
+        self._rig.engine.expect(lambda position_s: fed(schedule, position_s))
+        self._rig.loop.open(
+            self.session_id, SessionOptions(sample_rate_hz=clip.sample_rate_hz, language=self._rig.language)
+        )
+        self.phase = "speech"
+        self._wait_for(min(self._rig.piece_ms / 1000, clip.audio_s))
+
+    def _released_at(self, schedule: Schedule, position_s: float) -> int:
+        """When the piece that holds the position was delivered."""
+        piece_s = self._rig.piece_ms / 1000
+        pieces = -(-round(position_s * 1e6) // round(piece_s * 1e6))
+        return min(schedule.at(pieces * piece_s), self._released_ns)
+
+    def _wait_for(self, more_s: float) -> None:
+        self.due_ns = self._schedule.at(self._fed_s + more_s)
+
+    def _speak(self) -> None:
+        piece = next(self._pieces)
+        self._feed(piece)
+        rest_s = self._clip.audio_s - self._fed_s
+        if rest_s > 1e-6:
+            self._wait_for(min(self._rig.piece_ms / 1000, rest_s))
+        elif self._is_flushed:
+            self._schedule = replace(self._schedule, finished_ns=self._released_ns)
+            self._finish()
+        else:
+            self.phase = "silence"
+            self._wait_for(self._rig.piece_ms / 1000)
+
+    def _be_silent(self) -> None:
+        samples = self._clip.sample_rate_hz * self._rig.piece_ms // 1000
+        self._feed(bytes(2 * samples))
+        if self._fed_s > self._clip.audio_s + PATIENCE_S:
+            self._finish()
+        else:
+            self._wait_for(self._rig.piece_ms / 1000)
+
+    def _feed(self, piece: bytes) -> None:
+        self._rig.loop.feed_bytes(self.session_id, piece)
+        self._fed_s += len(piece) / 2 / self._clip.sample_rate_hz
+        self._released_ns = self.due_ns
+
+    def _finish(self) -> None:
+        self._rig.loop.finish(self.session_id)
+        self.phase, self.due_ns = "closing", _NEVER
+
+
+class _Stage:
+    """Everything that happens between the listeners and the recogniser, on one thread as in the worker."""
+
+    def __init__(self, rig: Rig, players: Sequence[_Player], outcome: Paced, sleep: Callable[[float], None]) -> None:
+        self._rig = rig
+        self._players = players
+        self._outcome = outcome
+        self._sleep = sleep
+
+    def run(self) -> None:
+        while not self._outcome.is_hopeless and any(player.phase != "done" for player in self._players):
+            self._act()
+            is_busy = self._rig.loop.step()
+            self._deliver()
+            self._rig.sample(self._rig.engine.decoded_s)
+            if not is_busy:
+                self._wait()
+        for player in self._players:
+            self._rig.loop.cancel(player.session_id)
+
+    def _act(self) -> None:
+        now_ns = self._rig.clock.now_ns()
+        due = sorted((player for player in self._players if player.due_ns <= now_ns), key=lambda player: player.due_ns)
+        for player in due:
+            while player.due_ns <= now_ns:  # what was missed while a step ran is made up for at once
+                player.act()
+        if due:
+            backlog_s = self._rig.loop.backlog_s
+            self._outcome.backlog_max_s = max(self._outcome.backlog_max_s, backlog_s)
+            self._outcome.is_hopeless = backlog_s > HOPELESS_S * len(self._players)
+
+    def _deliver(self) -> None:
+        for event in self._rig.loop.take_events():
+            player = next(player for player in self._players if player.session_id == event.session_id)
+            if isinstance(event, Failed):
+                self._outcome.failures.append(event.message)
+            utterance = player.hear(event, self._rig.clock.now_ns())
+            if utterance is not None:
+                self._outcome.utterances.append(utterance)
+
+    def _wait(self) -> None:
+        due_ns = min(player.due_ns for player in self._players)
+        early_ns = due_ns - self._rig.clock.now_ns()
+        if due_ns != _NEVER and early_ns > 0:
+            self._sleep(early_ns / 1e9)
+            self._outcome.jitter_ms.append(max(0.0, (self._rig.clock.now_ns() - due_ns) / 1e6))
