@@ -1,0 +1,298 @@
+"""A bench as one self-contained HTML page: no script, no external resource, readable in light and dark.
+
+What a document holds is shown with its certainty; what disturbed a run stands beside every figure and plot that it
+touches; what the document does not hold is left out with a sentence. Whatever comes from outside is escaped.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+from edge_asr.bench.chart_style import STYLE
+from edge_asr.bench.document import ClipIdentity, Document, ModelIdentity, OperatorTime, Result, Run, encode
+from edge_asr.bench.figure_text import faults, grouped, interval_text, quantity, title_of, value_text, verdict
+from edge_asr.bench.overview import COLUMNS, LEGEND, cells, filled_columns
+from edge_asr.bench.plot import Plot, Section
+from edge_asr.bench.plots import sections
+
+_OPEN_UP_TO = 3
+"""With more configurations, the figures of each are folded away under its name."""
+_OPERATORS = 12
+"""Of each graph; the others stand together in one row."""
+_INVALID = "<span class='mark'>invalid</span>"
+_NO_REFERENCE = "<span class='quiet'>no reference</span>"
+_RIGHT = " class='number'"
+
+
+def render_html(document: Document) -> str:
+    """The whole page."""
+    css = STYLE + files("edge_asr.bench").joinpath("report.css").read_text(encoding="utf-8")
+    title = f"edge-asr bench, {', '.join(model.name for model in document.models) or 'no model'}"
+    body = "\n".join(_body(document))
+    return (
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>{css}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+    )
+
+
+def _body(document: Document) -> Iterator[str]:
+    yield f"<header><h1>edge-asr bench</h1><p class='quiet'>{_headline(document)}</p></header>"
+    yield _banner(document)
+    yield f"<h2>Overview</h2>{_overview(document)}"
+    yield f"<h2>Plots</h2><div class='plots'>{''.join(map(_section, sections(document)))}</div>"
+    yield "<h2>Figures</h2>"
+    is_open = len(document.results) <= _OPEN_UP_TO
+    yield from (_configuration(result, is_open) for result in document.results)
+    yield f"<h2>Operators</h2>{_operators(document.results)}"
+    yield f"<h2>What was measured, on what</h2><div class='cards'>{''.join(_cards(document))}</div>"
+    yield from _clips(document.workload.clips)
+    yield f"<h2>To repeat it</h2>{''.join(_repeat(document))}"
+
+
+# The top
+
+
+def _headline(document: Document) -> str:
+    board = document.board.get("model") or document.board.get("name")
+    parts = [document.created, *([str(board)] if board else []), *(model.name for model in document.models)]
+    return escape(" · ".join(parts))
+
+
+def _banner(document: Document) -> str:
+    if document.is_valid:
+        return f"<div class='banner'>{escape(verdict(document))}</div>"
+    found = [(result.configuration.label(), fault) for result in document.results for fault in faults(result)]
+    items = "".join(f"<li>{escape(f'{label}: {fault}')}</li>" for label, fault in found)
+    return f"<div class='banner alarm' role='alert'><strong>{escape(verdict(document))}</strong><ul>{items}</ul></div>"
+
+
+def _overview(document: Document) -> str:
+    shown = filled_columns(document.results)
+    head = ["Configuration", *(COLUMNS[index].title for index in shown), "valid"]
+    rows = []
+    for result in document.results:
+        row = cells(result)
+        mark = "yes" if result.is_valid else "<span class='mark'>NO</span>"
+        numbers = "".join(_number(row[index]) for index in shown)
+        rows.append(f"<tr><th scope='row'>{escape(result.configuration.label())}</th>{numbers}<td>{mark}</td></tr>")
+    notes = "".join(f"<p>{escape(note)}</p>" for note in document.notes)
+    return f"{_table(head, rows, numbers=range(1, len(shown) + 1))}<p class='quiet'>{escape(LEGEND)}</p>{notes}"
+
+
+# Plots
+
+
+def _section(section: Section) -> str:
+    head = f"<h3>{escape(section.title)}</h3>"
+    if not section.plots:
+        return f"<section>{head}<p class='quiet'>{_with_code(section.missing)}</p></section>"
+    return f"<section>{head}{''.join(map(_plot, section.plots))}</section>"
+
+
+def _plot(plot: Plot) -> str:
+    caption = escape(plot.caption) + (f" — {_INVALID}" if plot.marks else "")
+    return f"<figure><figcaption>{caption}</figcaption>{plot.svg}{_marks(plot.marks)}</figure>"
+
+
+def _marks(sentences: Iterable[str]) -> str:
+    items = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
+    return f"<ul class='marks'>{items}</ul>" if items else ""
+
+
+def _with_code(sentence: str) -> str:
+    """Escaped, with what stands in backticks as code."""
+    pieces = escape(sentence).split("`")
+    return "".join(f"<code>{piece}</code>" if index % 2 else piece for index, piece in enumerate(pieces))
+
+
+# Figures of one configuration
+
+
+def _configuration(result: Result, is_open: bool) -> str:
+    label = escape(result.configuration.label()) + ("" if result.is_valid else f" — {_INVALID}")
+    inside = f"{_marks(faults(result))}{_figures(result)}{_runs(result.runs)}"
+    if is_open:
+        return f"<section><h3>{label}</h3>{inside}</section>"
+    return f"<details><summary>{label}</summary>{inside}</details>"
+
+
+def _figures(result: Result) -> str:
+    if not result.figures:
+        return "<p class='quiet'>It has no figures.</p>"
+    mark = "" if result.is_valid else f"<span title='{escape('; '.join(faults(result)))}'>{_INVALID}</span>"
+    rows = []
+    for group, members in grouped(result.figures):
+        rows.append(f"<tr><th class='group' colspan='5' scope='rowgroup'>{escape(group)}</th></tr>")
+        for name, figure in members:
+            note = "" if figure.value is None else figure.note
+            remark = " ".join(part for part in (mark, escape(note)) if part)
+            rows.append(
+                f"<tr><th scope='row'>{escape(title_of(name))}</th>{_number(value_text(figure))}"
+                f"{_number(interval_text(figure))}{_number(str(figure.n or ''))}<td>{remark}</td></tr>"
+            )
+    return _table(["Figure", "Value", "95 % interval", "n", ""], rows, numbers=range(1, 4))
+
+
+def _runs(runs: Sequence[Run]) -> str:
+    if not runs:
+        return ""
+    head = ["Repetition", "Order", "Provider", "Load", "Audio", "Padding", "Wall", "CPU", "Peak", "Valid"]
+    rows = [_run_row(run) for run in runs]
+    conditions = [(f"repetition {run.repetition}", run.conditions) for run in runs if run.conditions]
+    tables = "".join(f"<h3>{escape(name)}: conditions</h3>{_facts(content)}" for name, content in conditions)
+    return (
+        f"<details><summary>Its {len(runs)} run{'s' if len(runs) > 1 else ''}, one process each</summary>"
+        f"{_table(head, rows, numbers=(0, 1, 3, 4, 5, 6, 7, 8))}{tables}</details>"
+    )
+
+
+def _run_row(run: Run) -> str:
+    seconds = (run.load_s, run.audio_s, run.padding_s, run.wall_s, run.cpu_s)
+    numbers = [*(quantity(value, "s") for value in seconds), quantity(run.peak_bytes, "bytes")]
+    why = "; ".join(violation.message for violation in run.violations)
+    valid = "yes" if run.is_valid else f"<span class='mark'>no: {escape(why)}</span>"
+    return (
+        f"<tr>{_number(str(run.repetition))}{_number(str(run.order))}<td>{escape(run.provider)}</td>"
+        f"{''.join(map(_number, numbers))}<td>{valid}</td></tr>"
+    )
+
+
+# Operators
+
+
+def _operators(results: Sequence[Result]) -> str:
+    tables = [
+        _operator_table(result, graph)
+        for result in results
+        for graph in dict.fromkeys(it.graph for it in result.operators)
+    ]
+    return "".join(tables) or f"<p class='quiet'>{_with_code('Left out: `--profile-ops` was not asked for.')}</p>"
+
+
+def _operator_table(result: Result, graph: str) -> str:
+    own = sorted((it for it in result.operators if it.graph == graph), key=lambda it: -it.total_ms)
+    shown, others = own[:_OPERATORS], own[_OPERATORS:]
+    if others:
+        calls, total, share = (sum(getattr(it, name) for it in others) for name in ("calls", "total_ms", "share"))
+        shown.append(
+            OperatorTime(graph=graph, operator=f"{len(others)} others", calls=calls, total_ms=total, share=share)
+        )
+    rows = [
+        f"<tr><th scope='row'>{escape(it.operator)}</th>{_number(str(it.calls))}"
+        f"{_number(quantity(it.total_ms, 'ms'))}{_number(quantity(it.share, 'share'))}</tr>"
+        for it in shown
+    ]
+    title = f"<h3>{escape(f'{result.configuration.label()}: {graph}')}</h3>"
+    head = ["Operator", "Calls", "Time", "Share of the graph"]
+    return f"{title}{_marks(faults(result))}{_table(head, rows, numbers=range(1, 4))}"
+
+
+# What was measured, on what
+
+
+def _cards(document: Document) -> Iterator[str]:
+    yield f"<section><h3>Board</h3>{_facts(document.board)}</section>"
+    yield f"<section><h3>Versions</h3>{_facts(document.versions)}</section>"
+    yield from map(_model, document.models)
+    workload = document.workload
+    audio_s = sum(clip.audio_s for clip in workload.clips)
+    facts = {
+        "source": workload.source,
+        "language": workload.language,
+        "normaliser": workload.normaliser,
+        "clips": f"{len(workload.clips)}, {quantity(audio_s, 's')} of audio",
+    }
+    yield f"<section><h3>Workload</h3>{_facts(facts)}</section>"
+
+
+def _model(model: ModelIdentity) -> str:
+    facts = {
+        "version": model.version,
+        "family": model.family,
+        "precision": model.precision,
+        "chunk": quantity(model.chunk_ms, "ms") if model.chunk_ms else "does not stream",
+        "size": quantity(model.size_bytes, "bytes"),
+    }
+    hashes = "".join(
+        f"<tr><th scope='row'>{escape(role)}</th><td><code class='hash'>{escape(digest)}</code></td></tr>"
+        for role, digest in model.files.items()
+    )
+    return (
+        f"<section><h3>Model {escape(model.name)}</h3>"
+        f"<table class='facts'><tbody>{_fact_rows(facts)}{hashes}</tbody></table></section>"
+    )
+
+
+def _clips(clips: Sequence[ClipIdentity]) -> Iterator[str]:
+    if clips:
+        rows = [
+            f"<tr><th scope='row'>{escape(clip.name)}</th>{_number(quantity(clip.audio_s, 's'))}"
+            f"<td>{escape(clip.text) or _NO_REFERENCE}</td>"
+            f"<td><code class='hash'>{escape(clip.sha256)}</code></td></tr>"
+            for clip in clips
+        ]
+        table = _table(["Clip", "Length", "Reference", "sha256"], rows, numbers=(1,))
+        yield f"<details><summary>The {len(clips)} clips</summary>{table}</details>"
+
+
+def _repeat(document: Document) -> Iterator[str]:
+    yield f"<pre class='command'>{escape(shlex.join(document.command))}</pre>"
+    yield f"<p class='quiet'>Seed {document.seed}; document schema {document.schema}.</p>"
+    yield f"<details><summary>Settings</summary>{_facts(document.settings)}</details>"
+    raw = escape(encode(document).decode())
+    yield f"<details><summary>The whole document as JSON</summary><pre>{raw}</pre></details>"
+
+
+# Tables
+
+
+def _table(head: Sequence[str], rows: Iterable[str], numbers: Iterable[int] = ()) -> str:
+    """With the columns at ``numbers`` aligned to the right."""
+    right = set(numbers)
+    cells = "".join(
+        f"<th scope='col'{_RIGHT if index in right else ''}>{escape(text)}</th>" for index, text in enumerate(head)
+    )
+    return f"<div class='wide'><table><thead><tr>{cells}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+
+
+def _number(text: str) -> str:
+    return f"<td class='number'>{escape(text)}</td>"
+
+
+def _facts(content: Mapping[str, Any]) -> str:
+    if not content:
+        return "<p class='quiet'>The document does not say.</p>"
+    return f"<div class='wide'><table class='facts'><tbody>{_fact_rows(content)}</tbody></table></div>"
+
+
+def _fact_rows(content: Mapping[str, Any]) -> str:
+    return "".join(
+        f"<tr><th scope='row'>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in _flat(content)
+    )
+
+
+def _flat(content: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
+    """Nested mappings as dotted names."""
+    for name, value in content.items():
+        path = f"{before}{name}"
+        if isinstance(value, Mapping) and value:
+            yield from _flat(value, f"{path}.")
+        else:
+            yield path, _plain(value)
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value is None or value in ((), [], {}, ""):
+        return "–"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_plain(item)}" for name, item in value.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(_plain(item) for item in value)
+    return str(value)

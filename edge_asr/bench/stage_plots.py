@@ -1,0 +1,107 @@
+"""Where the time of a throughput run goes: its stages as stacked bars, the model alone beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from edge_asr.bench.axes import linear_axis
+from edge_asr.bench.charts import NEUTRAL, Bar, BarGroup, Segment, bar_chart
+from edge_asr.bench.document import Result, Run, Stages
+from edge_asr.bench.figure_text import quantity
+from edge_asr.bench.labels import common_label, distinct_labels
+from edge_asr.bench.plot import Plot, Section, by_model, marks, portions
+
+_TITLE = "Where the time goes"
+_GROUPS = 8
+"""On one chart."""
+
+_STYLES = {
+    "conversion": 4,
+    "voice activity": 5,
+    "features": 2,
+    "encoder": 0,
+    "decoder and joiner": 1,
+    "model, undivided": 0,
+    "text": 3,
+    "waiting and the rest": NEUTRAL,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StageSplit:
+    """Wall seconds per audio second."""
+
+    stages: dict[str, float]
+    """By name; those that took no time are left out."""
+    model: float
+    """Inside the model alone."""
+
+    @property
+    def total(self) -> float:
+        """Of the whole pipeline."""
+        return sum(self.stages.values())
+
+
+def stage_section(results: Sequence[Result]) -> Section:
+    """The whole pipeline and the model alone, for each configuration that told its stages apart."""
+    return Section(_TITLE, tuple(_plots(results)), "Left out: no run told its stages apart.")
+
+
+def stage_split(runs: Iterable[Run]) -> StageSplit | None:
+    """All runs together, as sum of time over sum of audio; ``None`` where none has stages."""
+    staged = [(run.stages, run.audio_s) for run in runs if run.stages and run.audio_s > 0]
+    audio_s = sum(audio for _, audio in staged)
+    if not audio_s:
+        return None
+    split: dict[str, float] = {}
+    for stages, _ in staged:
+        for name, seconds in _seconds(stages).items():
+            split[name] = split.get(name, 0.0) + seconds / audio_s
+    model = sum(stages.model_s for stages, _ in staged) / audio_s
+    return StageSplit({name: split[name] for name in _STYLES if split.get(name, 0.0) > 0}, model)
+
+
+def _seconds(stages: Stages) -> dict[str, float]:
+    if stages.encoder_s is not None and stages.decoder_s is not None:
+        model = {"encoder": stages.encoder_s, "decoder and joiner": stages.decoder_s}
+    else:
+        model = {"model, undivided": stages.model_s}
+    named = {
+        "conversion": stages.conversion_s,
+        "voice activity": stages.vad_s,
+        "features": stages.features_s,
+        **model,
+        "text": stages.text_s,
+    }
+    return {**named, "waiting and the rest": max(0.0, stages.total_s - sum(named.values()))}
+
+
+def _plots(results: Sequence[Result]) -> Iterator[Plot]:
+    for own in by_model(results):
+        measured = [(result, split) for result in own if (split := stage_split(result.runs))]
+        for chosen in portions(measured, _GROUPS):
+            yield _plot(chosen)
+
+
+def _plot(chosen: Sequence[tuple[Result, StageSplit]]) -> Plot:
+    results = [result for result, _ in chosen]
+    configurations = [result.configuration for result in results]
+    labels = distinct_labels(configurations)
+    groups = [
+        BarGroup(label=label, bars=_bars(split), is_invalid=not result.is_valid)
+        for (result, split), label in zip(chosen, labels, strict=True)
+    ]
+    axis = linear_axis("real-time factor", [bar.total for group in groups for bar in group.bars])
+    return Plot(common_label(configurations), bar_chart(_TITLE, axis, groups), marks(results))
+
+
+def _bars(split: StageSplit) -> tuple[Bar, Bar]:
+    whole = tuple(Segment(name, value, _STYLES[name]) for name, value in split.stages.items())
+    # Drawn in the encoder's colour, and without an entry of its own where the pipeline shows the same stage.
+    name = "model, undivided" if "model, undivided" in split.stages else "model alone"
+    alone = Segment(name, split.model, _STYLES["model, undivided"])
+    return (
+        Bar(name="pipeline", segments=whole, text=quantity(split.total, "ratio")),
+        Bar(name="model alone", segments=(alone,), text=quantity(split.model, "ratio")),
+    )

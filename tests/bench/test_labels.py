@@ -1,0 +1,20 @@
+from edge_asr.bench.labels import common_label, distinct_labels
+from tests.bench.documents import configuration
+
+
+def test_labels_hold_only_what_differs():
+    labels = distinct_labels([configuration(threads=1, streams=4), configuration(threads=2, streams=4)])
+    assert labels == ["1 thread", "2 threads"]
+
+
+def test_a_field_shown_by_the_axis_is_left_out():
+    both = [configuration(threads=1), configuration(threads=2, provider="xnnpack")]
+    assert distinct_labels(both, frozenset({"threads"})) == ["cpu", "xnnpack"]
+
+
+def test_a_single_configuration_keeps_its_whole_label():
+    assert distinct_labels([configuration(threads=2)]) == ["starter-en · throughput · 2 threads"]
+
+
+def test_what_all_share_is_said_once():
+    assert common_label([configuration(threads=1), configuration(threads=2)]) == "starter-en · throughput"
