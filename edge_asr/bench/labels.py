@@ -41,3 +41,14 @@ def common_label(configurations: Sequence[Configuration]) -> str:
     """What their labels have in common, such as ``starter-en · paced``."""
     first, *others = [it.label().split(" · ") for it in configurations]
     return " · ".join(part for part in first if all(part in other for other in others))
+
+
+def headed_labels(configurations: Sequence[Configuration]) -> tuple[str, list[str]]:
+    """Their whole labels, with what all begin with taken out as a heading; each keeps at least its last part."""
+    if len(configurations) == 1:
+        return "", [configurations[0].label()]
+    labels = [it.label().split(" · ") for it in configurations]
+    shared = 0
+    while len({tuple(parts[: shared + 1]) for parts in labels}) == 1 and all(len(it) > shared + 1 for it in labels):
+        shared += 1
+    return " · ".join(labels[0][:shared]), [" · ".join(parts[shared:]) for parts in labels]

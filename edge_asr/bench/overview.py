@@ -24,7 +24,7 @@ COLUMNS = (
     Column("RTF CPU", ("rtf_cpu", "rtf_cpu_live")),
     Column("speed or p90", ("rtf_wall", "chunk_latency_p90", "chunk_compute_p90")),
     Column("missed", ("deadline_miss",)),
-    Column("WER", ("wer", "cer")),
+    Column("WER or CER", ("wer", "cer")),
     Column("flush", ("flush_latency_p50",)),
     Column("memory", ("memory_peak",)),
 )

@@ -1,4 +1,4 @@
-from edge_asr.bench.labels import common_label, distinct_labels
+from edge_asr.bench.labels import common_label, distinct_labels, headed_labels
 from tests.bench.documents import configuration
 
 
@@ -18,3 +18,13 @@ def test_a_single_configuration_keeps_its_whole_label():
 
 def test_what_all_share_is_said_once():
     assert common_label([configuration(threads=1), configuration(threads=2)]) == "starter-en · throughput"
+
+
+def test_what_all_begin_with_becomes_a_heading():
+    heading, labels = headed_labels([configuration(threads=2), configuration(threads=2, allow_spinning=True)])
+    assert heading == "starter-en · throughput"
+    assert labels == ["2 threads", "2 threads · spinning"]
+
+
+def test_a_single_configuration_needs_no_heading():
+    assert headed_labels([configuration()]) == ("", ["starter-en · throughput · 1 thread"])
