@@ -47,6 +47,8 @@ class EngineSettings:
     """Beam width of ``modified_beam_search``."""
     use_graph: bool = True
     """Whether a CTC model that brings a decoding graph is decoded with it."""
+    graph: str = ""
+    """File of a decoding graph to use instead of the model's own; for CTC models that take one."""
     left_padding_ms: int = 100
     """Silence put before the first sample, so that the first word is not lost; times are corrected for it."""
     partial_interval_ms: int = 600

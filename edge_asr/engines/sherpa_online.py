@@ -4,6 +4,8 @@ The native engine ends the process or corrupts memory when it is asked for the w
 not ready, no stream, one stream twice, another sampling rate. Nothing of that is reachable through this module. Its
 endpoint detection is off; sessions have their own rules.
 
+With a decoding graph that can reject, what is no sentence of its grammar is no text.
+
 A stream that is never reset grows (its result is copied at every look): sessions reset at their maximum length.
 """
 
@@ -19,6 +21,7 @@ import sherpa_onnx
 
 from edge_asr.audio import Float32Array
 from edge_asr.engines.base import EngineDescription, EngineStream, Hypothesis, StreamOptions, Token
+from edge_asr.engines.decoding_graph import Rejection, read_rejection, with_graph
 from edge_asr.engines.native_load import construct, model_files, with_notes
 from edge_asr.engines.providers import ProviderChoice
 from edge_asr.engines.samples import usable
@@ -72,14 +75,16 @@ def load_online(
         ModelError: The engine cannot load the files.
         ProviderUnavailable: The provider did not run and no fallback is allowed.
     """
-    files = model_files(directory, manifest, family)
+    files = with_graph(model_files(directory, manifest, family), family, settings)
     require_decodable(family, settings)
+    rejection = read_rejection(files["graph"], files["tokens"]) if "graph" in files else None
     factory = getattr(sherpa_onnx.OnlineRecognizer, family.factory)
     arguments = factory_arguments(family, files, settings, manifest.sample_rate_hz)
     recognizer, choice = construct(
         factory, arguments, model=manifest.name, settings=settings, choice=choice, profile_prefix=profile_prefix
     )
-    return SherpaOnlineEngine(recognizer, manifest, family, settings, with_notes(choice, *_notes(settings)))
+    choice = with_notes(choice, *_notes(settings))
+    return SherpaOnlineEngine(recognizer, manifest, family, settings, choice, "graph" in files, rejection)
 
 
 def factory_arguments(
@@ -98,7 +103,7 @@ def factory_arguments(
     }
     if family.factory == "from_transducer":
         arguments |= {"model_type": family.model_type, "max_active_paths": settings.max_active_paths}
-    if settings.use_graph and "graph" in files:
+    if "graph" in files:
         # With a graph the text only changes where the graph has a final state, and what was said may be revised.
         arguments["ctc_graph"] = files["graph"]
     return arguments
@@ -159,7 +164,11 @@ class SherpaOnlineEngine:
         family: ModelFamily,
         settings: EngineSettings,
         choice: ProviderChoice,
+        has_graph: bool = False,
+        rejection: Rejection | None = None,
     ) -> None:
+        self.rejection = rejection
+        self._has_graph = has_graph
         self._recognizer = recognizer
         self._manifest = manifest
         self._family = family
@@ -235,8 +244,7 @@ class SherpaOnlineEngine:
         return self._family.batches and self._manifest.precision not in ("int8", "mixed")
 
     def _is_append_only(self) -> bool:
-        has_graph = self._settings.use_graph and "graph" in self._manifest.files
-        return self._settings.decoding_method == "greedy_search" and not has_graph
+        return self._settings.decoding_method == "greedy_search" and not self._has_graph
 
     def _samples(self, seconds: float) -> int:
         return round(seconds * self.sample_rate_hz)
@@ -323,6 +331,8 @@ class SherpaOnlineStream:
         decoded = self._decoded_samples()
         try:
             result = self._recognizer.get_result_all(self.native)
+            if self.engine.rejection and self.engine.rejection.rejects(result.tokens):
+                return Hypothesis("", (), decoded)
             return Hypothesis(result.text.strip(), self._tokens(result), decoded)
         except UnicodeDecodeError:
             # A model that writes bytes is in the middle of a character; the next step brings the rest.

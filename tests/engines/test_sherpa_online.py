@@ -68,11 +68,11 @@ def test_beam_search_is_passed_on_with_its_width():
     assert (arguments["decoding_method"], arguments["max_active_paths"]) == ("modified_beam_search", 7)
 
 
-@pytest.mark.parametrize("use_graph", [True, False])
-def test_the_graph_is_used_as_configured(use_graph):
+@pytest.mark.parametrize("has_graph", [True, False])
+def test_a_graph_among_the_files_is_passed_on(has_graph):
     family = FAMILIES["zipformer2-ctc"]
-    arguments = factory_arguments(family, files_of(family), EngineSettings(use_graph=use_graph), 16_000)
-    assert ("ctc_graph" in arguments) == use_graph
+    files = {role: path for role, path in files_of(family).items() if has_graph or role != "graph"}
+    assert ("ctc_graph" in factory_arguments(family, files, EngineSettings(), 16_000)) == has_graph
 
 
 @pytest.mark.parametrize("family", [family for family in STREAMING if not family.model_type], ids=lambda f: f.name)
