@@ -9,6 +9,13 @@ from edge_asr.bench.document import Document, Figure, Result
 
 _MIB = 2**20
 _WHOLE_NUMBERS_FROM = 100
+_SHOWN = {
+    "share": (100.0, "%"),
+    "bytes": (1 / _MIB, "MiB"),
+    "bytes per hour": (1 / _MIB, "MiB/h"),
+    "ratio": (1.0, ""),
+}
+"""Unit of a document to factor and unit on the page; others stay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +53,11 @@ FIGURES: Mapping[str, FigureName] = {
     "pr50": FigureName("Latency", "Last token after end of speech, p50"),
     "pr90": FigureName("Latency", "Last token after end of speech, p90"),
     "stability": FigureName("Latency", "Words changed per word shown"),
-    "load": FigureName("Resources", "Load time"),
+    "load": FigureName("Resources", "Load time, files in memory"),
+    "load_cold": FigureName("Resources", "Load time, files on disk"),
     "first_decode": FigureName("Resources", "First decode"),
     "memory_peak": FigureName("Resources", "Peak memory"),
-    "memory_growth": FigureName("Resources", "Memory growth per hour"),
+    "memory_growth": FigureName("Resources", "Memory growth"),
     "idle_cpu": FigureName("Resources", "CPU at silence"),
 }
 """Every figure a bench gives, in the order of a report; ``docs/metrics.md`` explains each."""
@@ -96,8 +104,7 @@ def quantity(value: float, unit: str) -> str:
 
 
 def _shown(unit: str) -> tuple[float, str]:
-    known = {"share": (100.0, "%"), "bytes": (1 / _MIB, "MiB"), "ratio": (1.0, "")}
-    return known.get(unit, (1.0, unit))
+    return _SHOWN.get(unit, (1.0, unit))
 
 
 def _number(value: float) -> str:
@@ -124,11 +131,9 @@ def violations_of(result: Result) -> list[str]:
 
 def faults(result: Result) -> list[str]:
     """All that is wrong with a configuration: that it was not measured, or what disturbed it."""
-    if result.error:
-        return [f"not measured: {result.error}", *violations_of(result)]
     if not result.runs:
-        return ["not measured: no run was made"]
-    return violations_of(result)
+        return [f"not measured: {result.error or 'no run was made'}"]
+    return [*([f"incomplete: {result.error}"] if result.error else []), *violations_of(result)]
 
 
 def verdict(document: Document) -> str:

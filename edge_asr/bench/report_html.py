@@ -12,12 +12,13 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from edge_asr.bench.chart_style import STYLE
 from edge_asr.bench.document import ClipIdentity, Document, ModelIdentity, OperatorTime, Result, Run, encode
+from edge_asr.bench.fact_text import facts
 from edge_asr.bench.figure_text import faults, grouped, interval_text, quantity, title_of, value_text, verdict
 from edge_asr.bench.overview import COLUMNS, LEGEND, cells, filled_columns
-from edge_asr.bench.plot import Plot, Section
-from edge_asr.bench.plots import sections
+from edge_asr.bench.plots.chart_style import STYLE
+from edge_asr.bench.plots.plot import Plot, Section
+from edge_asr.bench.plots.sections import sections
 
 _OPEN_UP_TO = 3
 """With more configurations, the figures of each are folded away under its name."""
@@ -143,21 +144,24 @@ def _runs(runs: Sequence[Run]) -> str:
         return ""
     head = ["Repetition", "Order", "Provider", "Load", "Audio", "Padding", "Wall", "CPU", "Peak", "Valid"]
     rows = [_run_row(run) for run in runs]
-    conditions = [(f"repetition {run.repetition}", run.conditions) for run in runs if run.conditions]
+    conditions = [(f"Repetition {run.repetition + 1}", run.conditions) for run in runs if run.conditions]
+    notes = dict.fromkeys(note for run in runs for note in run.notes)
     tables = "".join(f"<h3>{escape(name)}: conditions</h3>{_facts(content)}" for name, content in conditions)
     return (
         f"<details><summary>Its {len(runs)} run{'s' if len(runs) > 1 else ''}, one process each</summary>"
         f"{_table(head, rows, numbers=(0, 1, 3, 4, 5, 6, 7, 8))}{tables}</details>"
+        f"{''.join(f'<p>{escape(note)}</p>' for note in notes)}"
     )
 
 
 def _run_row(run: Run) -> str:
     seconds = (run.load_s, run.audio_s, run.padding_s, run.wall_s, run.cpu_s)
     numbers = [*(quantity(value, "s") for value in seconds), quantity(run.peak_bytes, "bytes")]
+    numbers[0] += " cold" if run.is_cold_load else ""
     why = "; ".join(violation.message for violation in run.violations)
     valid = "yes" if run.is_valid else f"<span class='mark'>no: {escape(why)}</span>"
     return (
-        f"<tr>{_number(str(run.repetition))}{_number(str(run.order))}<td>{escape(run.provider)}</td>"
+        f"<tr>{_number(str(run.repetition + 1))}{_number(str(run.order + 1))}<td>{escape(run.provider)}</td>"
         f"{''.join(map(_number, numbers))}<td>{valid}</td></tr>"
     )
 
@@ -201,17 +205,17 @@ def _cards(document: Document) -> Iterator[str]:
     yield from map(_model, document.models)
     workload = document.workload
     audio_s = sum(clip.audio_s for clip in workload.clips)
-    facts = {
+    content = {
         "source": workload.source,
         "language": workload.language,
         "normaliser": workload.normaliser,
         "clips": f"{len(workload.clips)}, {quantity(audio_s, 's')} of audio",
     }
-    yield f"<section><h3>Workload</h3>{_facts(facts)}</section>"
+    yield f"<section><h3>Workload</h3>{_facts(content)}</section>"
 
 
 def _model(model: ModelIdentity) -> str:
-    facts = {
+    content = {
         "version": model.version,
         "family": model.family,
         "precision": model.precision,
@@ -224,7 +228,7 @@ def _model(model: ModelIdentity) -> str:
     )
     return (
         f"<section><h3>Model {escape(model.name)}</h3>"
-        f"<table class='facts'><tbody>{_fact_rows(facts)}{hashes}</tbody></table></section>"
+        f"<table class='facts'><tbody>{_fact_rows(content)}{hashes}</tbody></table></section>"
     )
 
 
@@ -272,27 +276,5 @@ def _facts(content: Mapping[str, Any]) -> str:
 
 def _fact_rows(content: Mapping[str, Any]) -> str:
     return "".join(
-        f"<tr><th scope='row'>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in _flat(content)
+        f"<tr><th scope='row'>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in facts(content)
     )
-
-
-def _flat(content: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
-    """Nested mappings as dotted names."""
-    for name, value in content.items():
-        path = f"{before}{name}"
-        if isinstance(value, Mapping) and value:
-            yield from _flat(value, f"{path}.")
-        else:
-            yield path, _plain(value)
-
-
-def _plain(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if value is None or value in ((), [], {}, ""):
-        return "–"
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_plain(item)}" for name, item in value.items())
-    if isinstance(value, (list, tuple)):
-        return ", ".join(_plain(item) for item in value)
-    return str(value)

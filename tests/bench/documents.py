@@ -41,8 +41,8 @@ def milliseconds(value: float | None, **changes: Any) -> Figure:
 
 def throughput_run(**changes: Any) -> Run:
     defaults: dict[str, Any] = {
-        "repetition": 1,
-        "order": 1,
+        "repetition": 0,
+        "order": 0,
         "provider": "cpu",
         "load_s": 0.5,
         "wall_s": 2.0,
@@ -75,8 +75,8 @@ def throughput_result(threads: int = 1, rtf: float = 0.1, **changes: Any) -> Res
 
 def paced_run(**changes: Any) -> Run:
     defaults: dict[str, Any] = {
-        "repetition": 1,
-        "order": 2,
+        "repetition": 0,
+        "order": 1,
         "provider": "cpu",
         "wall_s": 20.0,
         "audio_s": 20.0,
@@ -100,7 +100,7 @@ def paced_result(live_cpu: float = 0.15, **changes: Any) -> Result:
             "rtf_cpu_live": ratio(live_cpu),
             "chunk_latency_p50": milliseconds(34.0, low=33.0, high=35.0),
             "chunk_latency_p90": milliseconds(38.0, low=37.0, high=41.0),
-            "chunk_latency_p99": milliseconds(None, n=64, note="n too small: 64 of 662"),
+            "chunk_latency_p99": milliseconds(None, n=64, note="n too small (64, 662 needed)"),
             "deadline_miss": Figure(value=0.0, unit="share", n=700),
             "flush_latency_p50": milliseconds(55.0, n=12),
         },

@@ -66,3 +66,13 @@ def test_the_verdict_counts_what_must_not_be_relied_on():
 
 def test_no_two_figures_have_the_same_title():
     assert len({name.title for name in FIGURES.values()}) == len(FIGURES)
+
+
+def test_a_result_with_runs_and_an_error_is_incomplete():
+    assert faults(throughput_result(error="the operators could not be profiled")) == [
+        "incomplete: the operators could not be profiled"
+    ]
+
+
+def test_growth_is_written_per_hour():
+    assert quantity(3 * 2**20, "bytes per hour") == "3.00 MiB/h"

@@ -150,7 +150,7 @@ def test_figures_stand_with_interval_and_count():
 
 
 def test_a_percentile_of_too_small_a_sample_says_so_instead_of_a_number():
-    assert "Chunk latency, p99n too small: 64 of 66264" in rendered(paced_result()).text
+    assert "Chunk latency, p99n too small (64, 662 needed)64" in rendered(paced_result()).text
 
 
 def test_what_was_not_swept_is_left_out_with_a_sentence():
@@ -188,7 +188,7 @@ def test_spinning_is_compared_with_its_ratio():
 def test_the_pipeline_and_the_model_alone_stand_side_by_side():
     part = section(render_html(document(throughput_result())), "Where the time goes")
     assert ">0.100<" in part  # 2.0 s of 20 s
-    assert ">0.0600<" in part  # 1.2 s of 20 s
+    assert ">0.0750<" in part  # features and model, 1.5 s of 20 s
 
 
 def test_operators_stand_in_a_table():

@@ -17,7 +17,7 @@ def test_each_configuration_has_one_row_of_the_overview():
 def test_figures_stand_with_interval_and_count():
     text = lines(paced_result())
     assert "| Chunk latency, p50 | 34.0 ms | 33.0 to 35.0 ms | 700 |  |" in text
-    assert "| Chunk latency, p99 | n too small: 64 of 662 |  | 64 |  |" in text
+    assert "| Chunk latency, p99 | n too small (64, 662 needed) |  | 64 |  |" in text
 
 
 def test_an_invalid_configuration_is_marked_at_the_top_in_its_row_and_at_each_figure():

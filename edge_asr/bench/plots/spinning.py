@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from edge_asr.bench.axes import linear_axis
-from edge_asr.bench.charts import Bar, BarGroup, Segment, bar_chart
 from edge_asr.bench.document import Result
 from edge_asr.bench.figure_text import quantity
 from edge_asr.bench.labels import common_label, distinct_labels
-from edge_asr.bench.plot import Plot, Section, by_model, marks, portions
-from edge_asr.bench.sweep_plots import alike
+from edge_asr.bench.plots.axes import linear_axis
+from edge_asr.bench.plots.charts import Bar, BarGroup, Segment, bar_chart
+from edge_asr.bench.plots.plot import Plot, Section, by_model, marks, portions
+from edge_asr.bench.plots.sweeps import alike
 
 _TITLE = "What spinning costs at live pace"
 _GROUPS = 8

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
-from edge_asr.bench.axes import linear_axis
-from edge_asr.bench.charts import NEUTRAL, Bar, BarGroup, Segment, bar_chart
 from edge_asr.bench.document import Result, Run, Stages
 from edge_asr.bench.figure_text import quantity
 from edge_asr.bench.labels import common_label, distinct_labels
-from edge_asr.bench.plot import Plot, Section, by_model, marks, portions
+from edge_asr.bench.plots.axes import linear_axis
+from edge_asr.bench.plots.charts import NEUTRAL, Bar, BarGroup, Segment, bar_chart
+from edge_asr.bench.plots.plot import Plot, Section, by_model, marks, portions
 
 _TITLE = "Where the time goes"
 _GROUPS = 8
@@ -28,19 +27,8 @@ _STYLES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class StageSplit:
-    """Wall seconds per audio second."""
-
-    stages: dict[str, float]
-    """By name; those that took no time are left out."""
-    model: float
-    """Inside the model alone."""
-
-    @property
-    def total(self) -> float:
-        """Of the whole pipeline."""
-        return sum(self.stages.values())
+_MODEL = frozenset({"features", "encoder", "decoder and joiner", "model, undivided"})
+"""What a model takes even without us around it; their sum is ``rtf_model``."""
 
 
 def stage_section(results: Sequence[Result]) -> Section:
@@ -48,18 +36,15 @@ def stage_section(results: Sequence[Result]) -> Section:
     return Section(_TITLE, tuple(_plots(results)), "Left out: no run told its stages apart.")
 
 
-def stage_split(runs: Iterable[Run]) -> StageSplit | None:
-    """All runs together, as sum of time over sum of audio; ``None`` where none has stages."""
+def stage_split(runs: Iterable[Run]) -> dict[str, float]:
+    """Wall seconds per audio second of each stage that took any, over all runs; empty where none has stages."""
     staged = [(run.stages, run.audio_s) for run in runs if run.stages and run.audio_s > 0]
     audio_s = sum(audio for _, audio in staged)
-    if not audio_s:
-        return None
     split: dict[str, float] = {}
     for stages, _ in staged:
         for name, seconds in _seconds(stages).items():
             split[name] = split.get(name, 0.0) + seconds / audio_s
-    model = sum(stages.model_s for stages, _ in staged) / audio_s
-    return StageSplit({name: split[name] for name in _STYLES if split.get(name, 0.0) > 0}, model)
+    return {name: split[name] for name in _STYLES if split.get(name, 0.0) > 0}
 
 
 def _seconds(stages: Stages) -> dict[str, float]:
@@ -84,7 +69,7 @@ def _plots(results: Sequence[Result]) -> Iterator[Plot]:
             yield _plot(chosen)
 
 
-def _plot(chosen: Sequence[tuple[Result, StageSplit]]) -> Plot:
+def _plot(chosen: Sequence[tuple[Result, dict[str, float]]]) -> Plot:
     results = [result for result, _ in chosen]
     configurations = [result.configuration for result in results]
     labels = distinct_labels(configurations)
@@ -96,12 +81,11 @@ def _plot(chosen: Sequence[tuple[Result, StageSplit]]) -> Plot:
     return Plot(common_label(configurations), bar_chart(_TITLE, axis, groups), marks(results))
 
 
-def _bars(split: StageSplit) -> tuple[Bar, Bar]:
-    whole = tuple(Segment(name, value, _STYLES[name]) for name, value in split.stages.items())
-    # Drawn in the encoder's colour, and without an entry of its own where the pipeline shows the same stage.
-    name = "model, undivided" if "model, undivided" in split.stages else "model alone"
-    alone = Segment(name, split.model, _STYLES["model, undivided"])
-    return (
-        Bar(name="pipeline", segments=whole, text=quantity(split.total, "ratio")),
-        Bar(name="model alone", segments=(alone,), text=quantity(split.model, "ratio")),
-    )
+def _bars(split: dict[str, float]) -> tuple[Bar, Bar]:
+    alone = {name: value for name, value in split.items() if name in _MODEL}
+    return _bar("pipeline", split), _bar("model alone", alone)
+
+
+def _bar(name: str, split: dict[str, float]) -> Bar:
+    segments = tuple(Segment(stage, value, _STYLES[stage]) for stage, value in split.items())
+    return Bar(name=name, segments=segments, text=quantity(sum(split.values()), "ratio"))

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import msgspec
 
-from edge_asr.bench.axes import counted_axis, linear_axis
-from edge_asr.bench.charts import COLOURS, Point, Reference, Series, xy_chart
 from edge_asr.bench.document import Configuration, Figure, Mode, Result
 from edge_asr.bench.labels import common_label, distinct_labels
-from edge_asr.bench.plot import Plot, Section, by_model, deadline_references, deadlines, marks, portions
+from edge_asr.bench.plots.axes import counted_axis, linear_axis
+from edge_asr.bench.plots.charts import COLOURS, Point, Reference, Series, xy_chart
+from edge_asr.bench.plots.plot import Plot, Section, by_model, deadline_references, deadlines, marks, portions
 
 
 @dataclass(frozen=True, slots=True)

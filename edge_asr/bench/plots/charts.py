@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Literal
 
-from edge_asr.bench.axes import Axis, Scale
+from edge_asr.bench.plots.axes import Axis, Scale
 
 WIDTH = 640.0
 COLOURS = 6

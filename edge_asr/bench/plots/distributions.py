@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from edge_asr.bench.axes import Axis, spread_axis
-from edge_asr.bench.charts import COLOURS, Series, step_cdf, xy_chart
 from edge_asr.bench.document import Result, Run
 from edge_asr.bench.labels import common_label, distinct_labels
-from edge_asr.bench.plot import Plot, Section, by_model, deadline_references, deadlines, marks, portions
+from edge_asr.bench.plots.axes import Axis, spread_axis
+from edge_asr.bench.plots.charts import COLOURS, Series, step_cdf, xy_chart
+from edge_asr.bench.plots.plot import Plot, Section, by_model, deadline_references, deadlines, marks, portions
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from edge_asr.bench.course_plots import course_sections
-from edge_asr.bench.distribution_plots import distribution_sections
 from edge_asr.bench.document import Document
-from edge_asr.bench.plot import Section
-from edge_asr.bench.spinning_plots import spinning_section
-from edge_asr.bench.stage_plots import stage_section
-from edge_asr.bench.sweep_plots import sweep_sections
+from edge_asr.bench.plots.courses import course_sections
+from edge_asr.bench.plots.distributions import distribution_sections
+from edge_asr.bench.plots.plot import Section
+from edge_asr.bench.plots.spinning import spinning_section
+from edge_asr.bench.plots.stages import stage_section
+from edge_asr.bench.plots.sweeps import sweep_sections
 
 
 def sections(document: Document) -> tuple[Section, ...]:

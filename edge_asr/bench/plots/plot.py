@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from edge_asr.bench.charts import Reference
 from edge_asr.bench.document import Result
 from edge_asr.bench.figure_text import faults, quantity
+from edge_asr.bench.plots.charts import Reference
 
 _Item = TypeVar("_Item")
 
