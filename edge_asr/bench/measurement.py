@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import os
 import tempfile
 import time
@@ -148,7 +149,13 @@ class _Measured:
 
 def _throughput(task: Task, prepared: Prepared) -> _Measured:
     rig, streams = prepared.rig, task.configuration.streams
-    outcome = measure_throughput(rig, prepared.clips, least_audio_s=task.least_audio_s, streams=streams)
+    outcome = measure_throughput(
+        rig,
+        prepared.clips,
+        least_audio_s=task.least_audio_s,
+        streams=streams,
+        most_s=math.inf if task.most_s is None else task.most_s,
+    )
     _wall_s, cpu_s = rig.elapsed()
     return _Measured(outcome.total_ns / 1e9, cpu_s, tuple(outcome.utterances), stages=stages_of(rig, outcome))
 

@@ -77,8 +77,8 @@ def parse_trace(content: bytes, graph: str) -> GraphProfile:
 def encoder_share(profiles: Sequence[GraphProfile], decode_ms: float, steps: int) -> float | None:
     """The encoder's part of all decoding time; the rest is decoder, joiner and search.
 
-    A trace begins when the model is loaded, so it also holds the runs of the warm-up; a streaming model runs its encoder
-    once a step, which tells how many of its runs belong to the measured time.
+    A trace begins when the model is loaded, so it also holds the runs of the warm-up; a streaming model runs its
+    encoder once a step, which tells how many of its runs belong to the measured time.
 
     Args:
         profiles: Of every graph of the model.

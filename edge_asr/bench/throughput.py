@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -28,7 +29,9 @@ class Throughput:
         return sum(utterance.audio_s for utterance in self.utterances)
 
 
-def measure_throughput(rig: Rig, clips: Sequence[ClipAudio], *, least_audio_s: float, streams: int) -> Throughput:
+def measure_throughput(
+    rig: Rig, clips: Sequence[ClipAudio], *, least_audio_s: float, streams: int, most_s: float = math.inf
+) -> Throughput:
     """Decode the clips, all of them and as often as it takes.
 
     Args:
@@ -36,6 +39,7 @@ def measure_throughput(rig: Rig, clips: Sequence[ClipAudio], *, least_audio_s: f
         clips: At least one.
         least_audio_s: Whole passes are made until so much audio was decoded.
         streams: Recordings decoded side by side; each stream begins the list at another place.
+        most_s: No recording begins once so much time was spent; at least one is decoded.
 
     Raises:
         EngineFailed: The engine failed on a recording.
@@ -46,6 +50,8 @@ def measure_throughput(rig: Rig, clips: Sequence[ClipAudio], *, least_audio_s: f
             together = [clips[(first + stream) % len(clips)] for stream in range(streams)]
             _decode_together(rig, together, outcome)
             rig.sample(outcome.audio_s)
+            if outcome.total_ns >= most_s * 1e9:
+                return outcome
         if outcome.audio_s >= least_audio_s:
             return outcome
 

@@ -1,8 +1,9 @@
 """Defaults, files, environment and options, merged once into :class:`edge_asr.settings.Settings`.
 
-Later layers win: defaults, ``/etc/edge-asr/edge-asr.toml``, ``$XDG_CONFIG_HOME/edge-asr/edge-asr.toml`` (or, instead of
-both, the file named by ``--config``), ``EDGE_ASR_<GROUP>_<NAME>``, options. Every value keeps the name of the layer it
-came from. What nobody knows is an error with a suggestion, since a misspelt setting that is passed over in silence
+Later layers win: defaults, what ``tune`` found out for this board and model, ``/etc/edge-asr/edge-asr.toml``,
+``$XDG_CONFIG_HOME/edge-asr/edge-asr.toml`` (or, instead of both, the file named by ``--config``),
+``EDGE_ASR_<GROUP>_<NAME>``, options. Every value keeps the name of the layer it came from.
+What nobody knows is an error with a suggestion, since a misspelt setting that is passed over in silence
 looks like one that does nothing.
 """
 
@@ -80,6 +81,7 @@ def load(
     environment: Mapping[str, str],
     config_file: Path | None = None,
     options: Mapping[str, tuple[str, object]] | None = None,
+    tuned: Callable[[str], Layer] | None = None,
 ) -> Configuration:
     """Read every layer and merge them.
 
@@ -87,12 +89,15 @@ def load(
         environment: The process's environment variables.
         config_file: Read instead of the system's and the user's file.
         options: Key path to the option's name and value, for those that were given.
+        tuned: The lowest layer, given the model that the other layers name (empty for the active one).
 
     Raises:
         ConfigurationError: A file is missing or not TOML, or something in a layer is unknown or wrong.
     """
     files = [read_layer(path) for path in _files(environment, config_file)]
-    return merge([*files, environment_layer(environment), option_layer(options or {})])
+    layers = [*files, environment_layer(environment), option_layer(options or {})]
+    merged = merge(layers)
+    return merge([tuned(merged.settings.model), *layers]) if tuned is not None else merged
 
 
 def read_layer(path: Path) -> Layer:

@@ -42,6 +42,9 @@ COMMANDS: Mapping[str, CommandEntry] = MappingProxyType(
         "serve": CommandEntry("edge_asr.cli.serve:serve", "Run the daemon."),
         "client": CommandEntry("edge_asr.cli.client:client", "Send recordings to a running daemon."),
         "status": CommandEntry("edge_asr.cli.status:status", "Ask a running daemon how it is."),
+        "bench": CommandEntry("edge_asr.cli.bench:bench", "Measure a model on this machine."),
+        "selftest": CommandEntry("edge_asr.cli.selftest:selftest", "Say PASS or FAIL before a device is shipped."),
+        "tune": CommandEntry("edge_asr.cli.tune:tune", "Find the cheapest setting that keeps up on this board."),
         "models": CommandEntry("edge_asr.cli.models:models", "List, fetch, check and switch models."),
         "config": CommandEntry("edge_asr.cli.config:config", "Show, check or write the configuration."),
     }

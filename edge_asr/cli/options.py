@@ -11,7 +11,11 @@ from typing import Any, TypeVar
 
 import click
 
-from edge_asr.cli.configuration import Configuration, load
+from edge_asr.cli.configuration import Configuration, Layer, load
+from edge_asr.store.locations import store_locations
+
+PROFILE_FILE = "board-profile.toml"
+"""What ``tune`` writes into the store."""
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -24,15 +28,34 @@ class Invocation:
     verbosity: int = 0
     """How many ``-v`` there were."""
 
-    def configuration(self, options: Mapping[str, tuple[str, object]] | None = None) -> Configuration:
+    def configuration(
+        self, options: Mapping[str, tuple[str, object]] | None = None, *, with_profile: bool = True
+    ) -> Configuration:
         """The merged configuration.
 
         Args:
             options: Key path (``engine.provider``) to the option's name and its value, for options that were given;
                 those whose value is ``None`` were not.
+            with_profile: Whether what ``tune`` found out for this board counts.
         """
         given = {path: entry for path, entry in (options or {}).items() if entry[1] is not None}
-        return load(os.environ, self.config_file, given)
+        return load(os.environ, self.config_file, given, _tuned if with_profile else None)
+
+
+def _tuned(model: str) -> Layer:
+    """What was tuned for this board and the model, from the store of this environment; mostly there is nothing."""
+    roots = store_locations(os.environ).roots
+    if not any((root / PROFILE_FILE).is_file() for root in roots if _is_open(root)):
+        return Layer({}, {})
+    from edge_asr.cli.board_profile import board_digest, find_profile, profile_layer
+    from edge_asr.cli.stores import active_name, open_store
+    from edge_asr.resources.board import read_board
+
+    return profile_layer(find_profile(roots), model or active_name(open_store()), board_digest(read_board()))
+
+
+def _is_open(root: Path) -> bool:
+    return os.access(root, os.R_OK | os.X_OK)
 
 
 pass_invocation = click.make_pass_decorator(Invocation, ensure=True)

@@ -20,6 +20,15 @@ def open_store() -> ModelStore:
     return ModelStore(store_locations(os.environ))
 
 
+def writable_root() -> Path:
+    """The root of the store that is written.
+
+    Raises:
+        StoreNotWritable: There is none.
+    """
+    return store_locations(os.environ).writable()
+
+
 def choose_model(store: ModelStore, name: str, *, prefers_dictation: bool = False) -> InstalledModel:
     """The model a command works with.
 

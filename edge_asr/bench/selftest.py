@@ -1,0 +1,175 @@
+"""The verdict before deployment: measure as the daemon would run, apply the gates, and find out what would help."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import msgspec
+
+from edge_asr.bench.child import Task
+from edge_asr.bench.document import Configuration, Result, Run
+from edge_asr.bench.figures import figures_of
+from edge_asr.bench.gate import (
+    DEFAULT_GATES,
+    LONG_GATES,
+    QUICK_GATES,
+    Gate,
+    Judgement,
+    Surroundings,
+    Verdict,
+    judge,
+)
+from edge_asr.bench.run import measure_once
+from edge_asr.errors import EdgeAsrError
+from edge_asr.resources.topology import Topology
+
+Length = Literal["quick", "default", "long"]
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much one self-test measures."""
+
+    gates: tuple[Gate, ...]
+    throughput_audio_s: float
+    throughput_most_s: float
+    paced_s: float
+    warm_up_s: float
+    looks_for_remedies: bool
+
+
+EXTENTS: dict[Length, Extent] = {
+    "quick": Extent(QUICK_GATES, 6.0, 5.0, 6.0, 2.0, looks_for_remedies=False),
+    "default": Extent(DEFAULT_GATES, 30.0, 20.0, 35.0, 10.0, looks_for_remedies=True),
+    "long": Extent(LONG_GATES, 120.0, 120.0, 600.0, 10.0, looks_for_remedies=True),
+}
+"""``quick`` ends within 20 s and ``default`` within two minutes, also where the model is too slow to pass."""
+
+MOST_REMEDIES = 4
+"""Alternatives that are measured when the self-test fails; each takes about ten seconds."""
+
+
+class Remedy(msgspec.Struct, frozen=True, kw_only=True):
+    """Something else that was measured because the model as configured failed."""
+
+    change: str
+    """What to do, as a sentence."""
+    configuration: Configuration
+    would_pass: bool
+    figures: dict[str, float]
+    """Those that decided."""
+    error: str = ""
+
+
+class SelfTest(msgspec.Struct, frozen=True, kw_only=True):
+    """What a fleet collects."""
+
+    verdict: Verdict
+    judgement: Judgement
+    results: tuple[Result, ...]
+    remedies: tuple[Remedy, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """A change that may help."""
+
+    change: str
+    task: Task
+
+
+def self_test(
+    task: Task,
+    extent: Extent,
+    surroundings: Surroundings,
+    *,
+    gates: Sequence[Gate] = (),
+    alternatives: Callable[[], Sequence[Alternative]] = tuple,
+    metric: str = "wer",
+    measure: Callable[[Task], Run] = measure_once,
+) -> SelfTest:
+    """Measure, judge, and when it failed measure what would help.
+
+    Args:
+        task: The model as it would be served; its mode does not matter.
+        extent: How much to measure.
+        surroundings: What relative gates are relative to.
+        gates: In place of those of ``extent``.
+        alternatives: Asked only when the test has failed and is not a quick one.
+        metric: ``wer`` or ``cer``.
+        measure: Makes one run.
+    """
+    results = _measure(task, extent, metric, measure)
+    chunk_ms = next((run.chunks.chunk_ms for result in results for run in result.runs if run.chunks), 0.0)
+    known = msgspec.structs.replace(surroundings, chunk_ms=chunk_ms or surroundings.chunk_ms)
+    judgement = judge(gates or extent.gates, results, known)
+    remedies: tuple[Remedy, ...] = ()
+    if judgement.verdict == "FAIL" and extent.looks_for_remedies:
+        remedies = tuple(_remedies(alternatives()[:MOST_REMEDIES], known, metric, measure))
+    return SelfTest(verdict=judgement.verdict, judgement=judgement, results=tuple(results), remedies=remedies)
+
+
+def alternatives_of(
+    task: Task, topology: Topology, with_threads: Callable[[int, tuple[int, ...]], Task]
+) -> Iterator[Alternative]:
+    """Other numbers of threads and other cores for the same model, the most promising first.
+
+    Args:
+        task: As configured.
+        topology: Of this machine.
+        with_threads: The same task with so many threads on these cores.
+    """
+    now = task.configuration
+    for cluster in topology.clusters():
+        cpus = tuple(sorted({min(core.siblings & set(topology.cpus), default=core.cpu) for core in cluster}))
+        for threads in sorted({1, 2, len(cpus)}):
+            if threads <= len(cpus) and (threads, cpus) != (now.threads, now.cpus):
+                cores = ",".join(str(cpu) for cpu in cpus)
+                change = f"engine.threads = {threads} and worker.cpus = [{cores}]"
+                yield Alternative(change, with_threads(threads, cpus))
+
+
+def _measure(task: Task, extent: Extent, metric: str, measure: Callable[[Task], Run]) -> list[Result]:
+    modes: tuple[Literal["throughput", "paced"], ...] = ("throughput", "paced")
+    results = []
+    for mode in modes:
+        wanted = msgspec.structs.replace(
+            task,
+            configuration=msgspec.structs.replace(task.configuration, mode=mode),
+            seconds=extent.paced_s,
+            least_audio_s=extent.throughput_audio_s,
+            most_s=extent.throughput_most_s,
+            warm_up_s=extent.warm_up_s,
+            most_warm_up_s=2 * extent.warm_up_s,
+        )
+        results.append(_result(wanted, metric, measure))
+        if results[-1].error:
+            break  # what cannot be loaded or dies once need not be tried at live pace
+    return results
+
+
+def _result(task: Task, metric: str, measure: Callable[[Task], Run]) -> Result:
+    try:
+        run = measure(task)
+    except EdgeAsrError as error:
+        return Result(configuration=task.configuration, error=str(error))
+    return Result(configuration=task.configuration, runs=(run,), figures=figures_of(task.configuration, [run], metric))
+
+
+def _remedies(
+    alternatives: Sequence[Alternative], surroundings: Surroundings, metric: str, measure: Callable[[Task], Run]
+) -> Iterator[Remedy]:
+    extent = EXTENTS["quick"]
+    for alternative in alternatives:
+        results = _measure(alternative.task, extent, metric, measure)
+        judgement = judge(extent.gates, results, surroundings)
+        figures: dict[str, Any] = {outcome.figure: outcome.value for outcome in judgement.outcomes}
+        yield Remedy(
+            change=alternative.change,
+            configuration=alternative.task.configuration,
+            would_pass=all(outcome.is_met for outcome in judgement.outcomes) and not any(r.error for r in results),
+            figures={name: value for name, value in figures.items() if value is not None},
+            error=next((result.error for result in results if result.error), ""),
+        )

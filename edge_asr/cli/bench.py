@@ -1,0 +1,135 @@
+"""``edge-asr bench``: what this machine does with a model, measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from edge_asr.cli.options import Invocation, common_options, pass_invocation
+
+
+class BenchGroup(click.Group):
+    """``bench compare A B`` is a command of its own; anything else is a measurement."""
+
+    def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
+        """Put the name of the measuring command in front where no other is named."""
+        if arguments[:1] not in ([name] for name in self.commands):
+            arguments = ["measure", *arguments]
+        return super().parse_args(context, arguments)
+
+    def format_help(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """The help of the measuring command, whose name nobody has to know."""
+        self.commands["measure"].format_help(context, formatter)
+
+
+@click.group(cls=BenchGroup)
+def bench() -> None:
+    """Measure a model on this machine."""
+
+
+@bench.command(hidden=True)
+@click.argument("models", nargs=-1, metavar="[MODEL]...")
+@click.option(
+    "--audio",
+    type=click.Path(path_type=Path),
+    metavar="MANIFEST|DIR",
+    help="Recordings, with references (TSV: audio, text); without it, those inside the package.",
+)
+@click.option(
+    "--mode",
+    type=click.Choice(["throughput", "paced", "both"]),
+    default="both",
+    show_default=True,
+    help="As fast as possible, at the pace of speech, or one after the other.",
+)
+@click.option("--threads", default="1", show_default=True, metavar="LIST", help="Engine threads, such as 1,2,4.")
+@click.option("--streams", default="1", show_default=True, metavar="LIST", help="Streams side by side, such as 1,4,16.")
+@click.option("--cpus", multiple=True, metavar="LIST", help="Cores, such as 4-7; give it again to compare core sets.")
+@click.option("--providers", metavar="LIST", help="Execution providers, such as cpu,xnnpack.")
+@click.option(
+    "--pieces", default="100", show_default=True, metavar="LIST", help="Audio handed over at a time, ms: 60 to 1000."
+)
+@click.option("--batch", metavar="LIST", help="Streams decoded in one call, such as 1,8.")
+@click.option("--spinning", type=click.Choice(["off", "on", "both"]), default="off", show_default=True)
+@click.option("--url", metavar="DAEMON", help="Measure a running daemon through its native protocol.")
+@click.option("--soak", metavar="DURATION", help="One long paced run, such as 30m or 24h, looking for drift.")
+@click.option("--accelerate", is_flag=True, help="With --soak: feed as fast as it is decoded; no latencies.")
+@click.option("--profile-ops", is_flag=True, help="Also trace the model's operators, in a run of its own.")
+@click.option(
+    "--repeat", type=click.IntRange(1, 100), default=5, show_default=True, help="Processes per configuration."
+)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(5, 86_400),
+    default=60,
+    show_default=True,
+    help="How long listeners talk in each paced run.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the order in which runs are interleaved.")
+@click.option("--json", "json_path", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE")
+@click.option("--html", "html_path", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE")
+@click.option("--markdown", is_flag=True, help="Print the table in Markdown.")
+@common_options
+@pass_invocation
+def measure(
+    invocation: Invocation,
+    models: tuple[str, ...],
+    audio: Path | None,
+    mode: str,
+    threads: str,
+    streams: str,
+    cpus: tuple[str, ...],
+    providers: str | None,
+    pieces: str,
+    batch: str | None,
+    spinning: str,
+    url: str | None,
+    soak: str | None,
+    accelerate: bool,
+    profile_ops: bool,
+    repeat: int,
+    seconds: float,
+    seed: int,
+    json_path: Path | None,
+    html_path: Path | None,
+    markdown: bool,
+) -> None:
+    """Measure models on this machine, in a way that can be trusted.
+
+    Every run is a fresh process; repetitions are interleaved; the machine is watched meanwhile, and a run that was
+    disturbed is marked invalid and leaves with 6. Figures are explained in docs/metrics.md.
+
+    \b
+    Example:
+      edge-asr bench
+      edge-asr bench starter-en --mode paced --threads 1,2 --streams 1,4,8 --json a.json --html a.html
+      edge-asr bench compare a.json b.json
+    """
+    from edge_asr.cli.bench_job import Wishes, run_job
+
+    configuration = invocation.configuration()
+    wishes = Wishes.checked(
+        models=models,
+        audio=audio,
+        mode=mode,
+        threads=threads,
+        streams=streams,
+        cpus=cpus,
+        providers=providers,
+        pieces=pieces,
+        batch=batch,
+        spinning=spinning,
+        url=url,
+        soak=soak,
+        accelerates=accelerate,
+        profiles_operators=profile_ops,
+        repetitions=repeat,
+        seconds=seconds,
+        seed=seed,
+        json_path=json_path,
+        html_path=html_path,
+        is_markdown=markdown,
+        settings=configuration.settings,
+    )
+    click.get_current_context().exit(run_job(wishes, configuration.settings))

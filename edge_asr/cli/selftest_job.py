@@ -1,0 +1,201 @@
+"""The work of ``selftest``: the active model as it would be served, its gates, and the table of what came out."""
+
+from __future__ import annotations
+
+import datetime as dt
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+from edge_asr.bench.child import Task
+from edge_asr.bench.gate import Gate, GateOutcome, Surroundings, read_gates
+from edge_asr.bench.identity import model_identity, versions
+from edge_asr.bench.selftest import EXTENTS, Alternative, Length, SelfTest, alternatives_of, self_test
+from edge_asr.bench.sweep import Sweep
+from edge_asr.cli import exit_codes
+from edge_asr.cli.bench_job import Workloads, plain, task_of
+from edge_asr.cli.messages import remark
+from edge_asr.cli.stores import choose_model, installed_vad, open_store
+from edge_asr.resources.board import BoardFingerprint, read_board
+from edge_asr.resources.cgroup import memory_limit_bytes
+from edge_asr.resources.memory import available_bytes, total_bytes
+from edge_asr.resources.topology import Topology, read_topology
+from edge_asr.scoring import metric_of
+from edge_asr.settings import Settings
+from edge_asr.store.store import InstalledModel, ModelStore
+
+EXPECTED_S: dict[Length, float] = {"quick": 20, "default": 90, "long": 750}
+
+
+def run_job(model_name: str, length: str, gate_file: Path | None, json_path: Path | None, settings: Settings) -> int:
+    """Test, show, write; the exit code.
+
+    Raises:
+        EdgeAsrError: There is nothing to test, or the gate file is wrong.
+    """
+    gates = read_gates(gate_file) if gate_file else ()
+    store = open_store()
+    model = choose_model(store, model_name or settings.model)
+    extent = EXTENTS[cast("Length", length)]
+    remark(f"testing {model.manifest.name}; this takes about {EXPECTED_S[cast('Length', length)]:.0f} s")
+    topology = read_topology()
+    make = _Tasks(store, settings, topology)
+    task = make.as_configured(model)
+    outcome = self_test(
+        task,
+        extent,
+        Surroundings(
+            chunk_ms=model.manifest.chunk_ms, memory_bytes=memory_limit_bytes() or total_bytes() or available_bytes()
+        ),
+        gates=gates,
+        alternatives=lambda: make.alternatives(model, task),
+        metric=metric_of(task.language),
+    )
+    board = read_board()
+    document = _document(outcome, model, length, gates, board)
+    if json_path is not None:
+        _write(json_path, document)
+    if json_path is None or str(json_path) != "-":
+        show(outcome, model.manifest.name, board.model or board.architecture or "this machine")
+    return exit_codes.DONE if outcome.verdict == "PASS" else exit_codes.GATE
+
+
+class _Tasks:
+    """Makes tasks of models and settings."""
+
+    def __init__(self, store: ModelStore, settings: Settings, topology: Topology) -> None:
+        self._store = store
+        self._settings = settings
+        self._topology = topology
+        self._workload = Workloads(None)
+
+    def as_configured(self, model: InstalledModel) -> Task:
+        """The model as ``serve`` would run it."""
+        return self._with(model, self._settings.engine.threads, self._settings.worker.cpus)
+
+    def alternatives(self, model: InstalledModel, task: Task) -> list[Alternative]:
+        """What may help: smaller models that are installed, other threads and cores; the surest first."""
+        found = [
+            Alternative(f"the model {other.manifest.name}", self.as_configured(other))
+            for other in self._smaller_than(model)
+        ]
+        with_threads: Callable[[int, tuple[int, ...]], Task] = lambda threads, cpus: self._with(model, threads, cpus)  # noqa: E731
+        return [*alternatives_of(task, self._topology, with_threads), *found]
+
+    def _smaller_than(self, model: InstalledModel) -> list[InstalledModel]:
+        size = _size_bytes(model)
+        language = model.manifest.languages[:1]
+        others = [
+            other
+            for other in self._store.installed()
+            if other.manifest.family != "silero-vad"
+            and other.manifest.languages[:1] == language
+            and _size_bytes(other) < size
+        ]
+        return sorted(others, key=_size_bytes, reverse=True)
+
+    def _with(self, model: InstalledModel, threads: int, cpus: tuple[int, ...]) -> Task:
+        engine = self._settings.engine
+        sweep = Sweep(
+            modes=["paced"],
+            providers=[engine.provider],
+            threads=[threads],
+            cpus=[cpus] if cpus else [],
+            batches=[self._settings.scheduler.max_batch],
+            spinning=[engine.allow_spinning],
+        )
+        (configuration,) = sweep.configurations(model.manifest.name, self._topology)
+        settings = replace(self._settings, engine=replace(engine, threads=threads))
+        return task_of(configuration, settings, model, self._workload.clips(model), installed_vad(self._store))
+
+
+def _size_bytes(model: InstalledModel) -> int:
+    return sum((model.directory / file.path).stat().st_size for file in model.manifest.files.values())
+
+
+def _document(
+    outcome: SelfTest, model: InstalledModel, length: str, gates: Sequence[Gate], board: BoardFingerprint
+) -> dict[str, Any]:
+    built: dict[str, Any] = msgspec.to_builtins(outcome)
+    return {
+        "verdict": built.pop("verdict"),
+        "length": length,
+        "created": dt.datetime.now().astimezone().isoformat(timespec="seconds"),
+        "model": msgspec.to_builtins(model_identity(model)),
+        "board": msgspec.to_builtins(board, enc_hook=plain),
+        "versions": versions(),
+        "own_gates": bool(gates),
+        **built,
+    }
+
+
+def _write(path: Path, document: dict[str, Any]) -> None:
+    content = msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n"
+    if str(path) == "-":
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+    else:
+        path.write_bytes(content)
+
+
+def show(outcome: SelfTest, model: str, machine: str) -> None:
+    """The gates as a table, then why not, then the verdict in one word on a line of its own."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    table = Table(title=f"{model} on {machine}", title_justify="left", box=None, pad_edge=False)
+    for heading, justify in (
+        ("gate", "left"),
+        ("measured", "right"),
+        ("limit", "right"),
+        ("margin", "right"),
+        ("", "left"),
+    ):
+        table.add_column(heading, justify=cast("Any", justify))
+    for gate in outcome.judgement.outcomes:
+        table.add_row(gate.figure, *_cells(gate))
+    console.print(table)
+    for result in outcome.results:
+        if result.error:
+            console.print(f"could not be measured: {result.error}", markup=False)
+    for violation in outcome.judgement.violations:
+        console.print(f"invalid: {violation.message}", markup=False)
+    for remedy in outcome.remedies:
+        console.print(_sentence(remedy.change, remedy.would_pass, remedy.figures, remedy.error), markup=False)
+    if outcome.verdict == "FAIL" and outcome.remedies and not any(r.would_pass for r in outcome.remedies):
+        console.print("nothing that was tried would pass; a faster board or a smaller model is needed")
+    console.print(outcome.verdict)
+
+
+def _cells(gate: GateOutcome) -> tuple[str, str, str, str]:
+    mark = "ok" if gate.is_met else "FAILED"
+    if gate.value is None or gate.limit is None:
+        value = "-" if gate.value is None else _amount(gate.value, gate.unit)
+        return value, "-", "-", f"{'left out' if gate.is_met else 'FAILED'}: {gate.note}"
+    sign = "≥" if gate.is_lower_limit else "≤"
+    margin = f"{gate.margin:.0%}" if gate.margin is not None else ""
+    return _amount(gate.value, gate.unit), f"{sign} {_amount(gate.limit, gate.unit)}", margin, mark
+
+
+def _amount(value: float, unit: str) -> str:
+    if unit == "bytes":
+        return f"{value / (1 << 20):.0f} MiB"
+    if unit == "bytes per hour":
+        return f"{value / (1 << 20):.1f} MiB/h"
+    if unit == "share":
+        return f"{value:.1%}"
+    if unit == "ms":
+        return f"{value:.1f} ms"
+    return f"{value:.3f}" + (f" {unit}" if unit == "s" else "")
+
+
+def _sentence(change: str, would_pass: bool, figures: dict[str, float], error: str) -> str:
+    if error:
+        return f"tried {change}: {error}"
+    shown = ", ".join(f"{name} {figures[name]:.3g}" for name in ("rtf_wall", "deadline_miss", "wer") if name in figures)
+    return f"tried {change}: {'would PASS' if would_pass else 'would fail too'} ({shown})"
