@@ -46,6 +46,7 @@ COMMANDS: Mapping[str, CommandEntry] = MappingProxyType(
         "selftest": CommandEntry("edge_asr.cli.selftest:selftest", "Say PASS or FAIL before a device is shipped."),
         "tune": CommandEntry("edge_asr.cli.tune:tune", "Find the cheapest setting that keeps up on this board."),
         "models": CommandEntry("edge_asr.cli.models:models", "List, fetch, check and switch models."),
+        "plan": CommandEntry("edge_asr.cli.plan:plan", "Work out how many boards a load needs."),
         "config": CommandEntry("edge_asr.cli.config:config", "Show, check or write the configuration."),
     }
 )
