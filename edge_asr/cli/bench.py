@@ -9,26 +9,7 @@ import click
 from edge_asr.cli.options import Invocation, common_options, pass_invocation
 
 
-class BenchGroup(click.Group):
-    """``bench compare A B`` is a command of its own; anything else is a measurement."""
-
-    def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
-        """Put the name of the measuring command in front where no other is named."""
-        if arguments[:1] not in ([name] for name in self.commands):
-            arguments = ["measure", *arguments]
-        return super().parse_args(context, arguments)
-
-    def format_help(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        """The help of the measuring command, whose name nobody has to know."""
-        self.commands["measure"].format_help(context, formatter)
-
-
-@click.group(cls=BenchGroup)
-def bench() -> None:
-    """Measure a model on this machine."""
-
-
-@bench.command(hidden=True)
+@click.command()
 @click.argument("models", nargs=-1, metavar="[MODEL]...")
 @click.option(
     "--audio",
@@ -72,7 +53,7 @@ def bench() -> None:
 @click.option("--markdown", is_flag=True, help="Print the table in Markdown.")
 @common_options
 @pass_invocation
-def measure(
+def bench(
     invocation: Invocation,
     models: tuple[str, ...],
     audio: Path | None,
@@ -95,7 +76,7 @@ def measure(
     html_path: Path | None,
     markdown: bool,
 ) -> None:
-    """Measure models on this machine, in a way that can be trusted.
+    """Measure a model on this machine.
 
     Every run is a fresh process; repetitions are interleaved; the machine is watched meanwhile, and a run that was
     disturbed is marked invalid and leaves with 6. Figures are explained in docs/metrics.md.

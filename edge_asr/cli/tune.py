@@ -19,10 +19,11 @@ from edge_asr.cli.options import Invocation, common_options, pass_invocation
 @common_options
 @pass_invocation
 def tune(invocation: Invocation, model: str | None, streams: int, dry_run: bool, json_path: Path | None) -> None:
-    """Find the cheapest setting that keeps up on this board, and let serve use it.
+    """Find the cheapest setting that keeps up on this board.
 
     Threads, cores, spinning and batch are tried by successive halving at live pace; the finalists are measured again
-    side by side with the default. What wins goes into the board profile of the store, below the configuration files.
+    side by side with the default. What wins goes into the board
+    profile of the store, which serve uses; configuration files and options still win over it.
 
     \b
     Example:
