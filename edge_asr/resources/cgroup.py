@@ -87,6 +87,16 @@ def has_memory_controller(root: Path = Path("/")) -> bool | None:
     return any("memory" in text.split() for text in unified) or (root / "sys/fs/cgroup/memory").is_dir()
 
 
+def own_group(root: Path = Path("/")) -> str:
+    """The path of our group, such as ``/system.slice/edge-asr.service``; empty where there are none.
+
+    Where version 1 is mounted too, systemd keeps its groups in a hierarchy of that name.
+    """
+    rows = [line.split(":", maxsplit=2) for line in (read_text(root / "proc/self/cgroup") or "").splitlines()]
+    paths = {controllers: path for _, controllers, path in rows}
+    return paths.get("name=systemd") or paths.get("", "")
+
+
 def read_cpu_throttling(root: Path = Path("/")) -> CpuThrottling | None:
     """What the quotas of our group and of those above cost so far; ``None`` where no group counts it."""
     counted = [

@@ -7,7 +7,9 @@
   ``soc@107c000000`` (``bcm2712.dtsi``).
 - Kernel of the Pi 5 with pages of 16 KiB: https://github.com/raspberrypi/linux/issues/2986.
 - Frequencies: the boards' data sheets; ``cpufreq-dt`` and ``ondemand`` are what Raspberry Pi OS ships.
-- ``cgroup.controllers`` without ``memory``: Raspberry Pi OS's default command line has ``cgroup_disable=memory``.
+- Sound: the HDMI output of every Pi and a USB microphone.
+- ``cgroup.controllers`` without ``memory``: the firmware puts ``cgroup_disable=memory`` into the
+  command line (https://github.com/raspberrypi/linux/issues/6980).
 """
 
 from __future__ import annotations
@@ -19,10 +21,12 @@ from tests.boards.tree import (
     ARM,
     CPU,
     Files,
+    accounts,
     core,
     cpu_times,
     kernel,
     memory,
+    microphone,
     own_group,
     paging,
     policy,
@@ -109,6 +113,7 @@ def _board(model: str, kind: tuple[str, ...], revision: str, max_khz: int, allow
     files = _cpuinfo(model, kind, revision) | own_group("cpuset cpu io pids") | cpu_times(4) | paging() | _sd_card()
     files |= {"proc/device-tree/model": model.encode() + b"\0", f"{CPU}/online": "0-3"}
     files |= policy(range(4), "ondemand", "cpufreq-dt", (600_000, 600_000, max_khz))
+    files |= accounts() | microphone() | {"proc/asound/card0/pcm0p/info": "card: 0\nstream: PLAYBACK\nid: MAI PCM"}
     files["proc/cmdline"] = "console=tty1 root=PARTUUID=4e639091-02 rootfstype=ext4 cgroup_disable=memory rootwait"
     for cpu in range(4):
         files |= core(cpu, str(cpu), max_khz)

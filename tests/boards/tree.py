@@ -34,7 +34,8 @@ def process(allowed: str, elf_machine: int, page_size: int = 4096, bits: int = 6
     """What the kernel says of the process that reads."""
     word = "<QQ" if bits == 64 else "<II"
     return {
-        "proc/self/status": f"Name:\tpython3\nThreads:\t1\nCpus_allowed:\tf\nCpus_allowed_list:\t{allowed}",
+        "proc/self/status": "Name:\tpython3\nUid:\t1000\t1000\t1000\t1000\nGid:\t1000\t1000\t1000\t1000\n"
+        f"Groups:\t29 1000\nThreads:\t1\nCpus_allowed:\tf\nCpus_allowed_list:\t{allowed}",
         "proc/self/exe": b"\x7fELF" + bytes([bits // 32, 1]) + bytes(12) + struct.pack("<H", elf_machine) + bytes(44),
         "proc/self/auxv": b"".join(struct.pack(word, *pair) for pair in ((16, 0x887), (6, page_size), (0, 0))),
     }
@@ -109,6 +110,32 @@ def zone(number: int, kind: str, millidegrees: int) -> Files:
     """One thermal zone."""
     folder = f"sys/class/thermal/thermal_zone{number}"
     return {f"{folder}/type": kind, f"{folder}/temp": str(millidegrees)}
+
+
+def accounts(audio_members: str = "pi") -> Files:
+    """The user ``pi`` and Debian's group ``audio``."""
+    return {
+        "etc/passwd": "root:x:0:0:root:/root:/bin/bash\npi:x:1000:1000:,,,:/home/pi:/bin/bash",
+        "etc/group": f"root:x:0:\naudio:x:29:{audio_members}\npi:x:1000:",
+    }
+
+
+def microphone(card: int = 1, owner_pid: int | None = None) -> Files:
+    """A USB microphone, by ``Documentation/sound/designs/procfile.rst``; held by a process, or free."""
+    folder = f"proc/asound/card{card}"
+    state = "closed" if owner_pid is None else f"state: RUNNING\nowner_pid   : {owner_pid}\ntrigger_time: 81.250"
+    return {
+        f"{folder}/id": "Device",
+        f"{folder}/pcm0c/info": f"card: {card}\ndevice: 0\nsubdevice: 0\nstream: CAPTURE\nid: USB Audio\n"
+        "name: USB Audio\nsubname: subdevice #0\nclass: 0\nsubclass: 0\nsubdevices_count: 1\nsubdevices_avail: 1",
+        f"{folder}/pcm0c/sub0/status": state,
+    }
+
+
+def program(pid: int, *words: str) -> Files:
+    """A process as its neighbours see it."""
+    name = words[0].rpartition("/")[2][:15]
+    return {f"proc/{pid}/comm": name, f"proc/{pid}/cmdline": "\0".join(words).encode() + b"\0"}
 
 
 def own_group(controllers: str, path: str = "/system.slice/edge-asr.service") -> Files:

@@ -8,6 +8,7 @@ from edge_asr.resources.cgroup import (
     memory_headroom_bytes,
     memory_limit_bytes,
     memory_peak_bytes,
+    own_group,
     read_cpu_throttling,
 )
 from tests.boards import raspberry_pi_4, rk3588, virtual_machine, write_tree, x86_server
@@ -109,3 +110,10 @@ def test_version_1_counts_stopped_time_in_nanoseconds(tmp_path):
 
 def test_groups_without_quota_count_nothing(tmp_path):
     assert read_cpu_throttling(raspberry_pi_4(tmp_path)) is None
+
+
+def test_our_group_is_that_of_version_2_or_of_systemds_own_hierarchy(tmp_path):
+    assert own_group(raspberry_pi_4(tmp_path / "pi")) == "/system.slice/edge-asr.service"
+    write_tree(tmp_path, {"proc/self/cgroup": "9:name=systemd:/user.slice\n4:memory:/box\n0::/"})
+    assert own_group(tmp_path) == "/user.slice"
+    assert own_group(tmp_path / "nothing") == ""
