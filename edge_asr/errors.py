@@ -17,6 +17,7 @@
      ├ MachineError              this machine cannot do it (now)
      │  ├ ProviderUnavailable
      │  ├ LibraryMissing
+     │  ├ DeviceUnavailable
      │  ├ AddressInUse
      │  ├ StoreNotWritable
      │  ├ StoreBusy
@@ -47,6 +48,7 @@ __all__ = [
     "AudioUnreadable",
     "AudioUnsupported",
     "ConfigurationError",
+    "DeviceUnavailable",
     "DiskFull",
     "EdgeAsrError",
     "EngineFailed",
@@ -211,6 +213,20 @@ class LibraryMissing(MachineError, ImportError):
     def __init__(self, library: str, next_step: str) -> None:
         self.library = library
         super().__init__(f"{library} is not installed; {next_step}")
+
+
+class DeviceUnavailable(MachineError, OSError):
+    """A sound device is gone, held by another program, or cannot do what was asked."""
+
+    code = "device_unavailable"
+
+    def __init__(self, device: str, reason: str) -> None:
+        self.device = device
+        self.reason = reason
+        super().__init__(f"sound device {device!r}: {reason}; `edge-asr doctor` says who holds it")
+
+    def __str__(self) -> str:
+        return f"sound device {self.device!r}: {self.reason}; `edge-asr doctor` says who holds it"
 
 
 class AddressInUse(MachineError, OSError):
