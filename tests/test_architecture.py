@@ -21,7 +21,7 @@ LAYERS = {
     "workers": 4, "transcription": 4,
     "protocols": 5, "servers": 5,
     "daemon": 6,
-    "quantize": 6, "bench": 6,
+    "quantize": 6, "bench": 6, "diagnosis": 6,
     "cli": 7,
 }  # fmt: skip
 """Imports go downward; only values (0) and codecs with their servers (5) also import their own layer."""

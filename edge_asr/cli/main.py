@@ -47,6 +47,8 @@ COMMANDS: Mapping[str, CommandEntry] = MappingProxyType(
         "tune": CommandEntry("edge_asr.cli.tune:tune", "Find the cheapest setting that keeps up on this board."),
         "models": CommandEntry("edge_asr.cli.models:models", "List, fetch, check and switch models."),
         "plan": CommandEntry("edge_asr.cli.plan:plan", "Work out how many boards a load needs."),
+        "doctor": CommandEntry("edge_asr.cli.doctor:doctor", "Find out what will go wrong on this machine."),
+        "devices": CommandEntry("edge_asr.cli.devices:devices", "List the sound devices that record."),
         "config": CommandEntry("edge_asr.cli.config:config", "Show, check or write the configuration."),
     }
 )

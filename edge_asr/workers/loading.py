@@ -55,7 +55,12 @@ def require_memory(directory: Path, manifest: ModelManifest, free_bytes: int) ->
     Raises:
         NotEnoughMemory: With both figures.
     """
-    file_bytes = sum((directory / file.path).stat().st_size for file in manifest.files.values())
-    needed = BASE_BYTES + round(BYTES_PER_FILE_BYTE * file_bytes)
+    needed = needed_bytes(directory, manifest)
     if needed > free_bytes:
         raise NotEnoughMemory(needed >> 20, free_bytes >> 20, f"model {manifest.name!r}")
+
+
+def needed_bytes(directory: Path, manifest: ModelManifest) -> int:
+    """What a worker with this model takes, by the size of its files."""
+    file_bytes = sum((directory / file.path).stat().st_size for file in manifest.files.values())
+    return BASE_BYTES + round(BYTES_PER_FILE_BYTE * file_bytes)
