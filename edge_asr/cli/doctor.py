@@ -34,7 +34,7 @@ def doctor(invocation: Invocation, *, as_json: bool) -> int:
     from edge_asr.resources.board import read_board
 
     board = read_board()
-    findings = tuple(_examine(invocation))
+    findings = tuple(dict.fromkeys(_examine(invocation)))  # a damaged model is met in the store and when it is chosen
     if as_json:
         import json
 
@@ -45,7 +45,7 @@ def doctor(invocation: Invocation, *, as_json: bool) -> int:
 
 
 def _examine(invocation: Invocation) -> Iterator[Finding]:
-    from edge_asr.cli.stores import choose_model, installed_vad, open_store
+    from edge_asr.cli.stores import active_name, choose_model, installed_vad, open_store
     from edge_asr.diagnosis import examination
     from edge_asr.diagnosis.storage import model_findings
     from edge_asr.errors import ModelError
@@ -56,10 +56,11 @@ def _examine(invocation: Invocation) -> Iterator[Finding]:
     yield from examination.examine_surroundings()
     yield from examination.examine_sound()
     yield from examination.examine_doors(settings.server)
-    yield from examination.examine_store(store)
+    served = settings.model or active_name(store)
+    yield from examination.examine_store(store, served)
     try:
         model = choose_model(store, settings.model)
     except ModelError as error:
-        yield from model_findings({settings.model or "the active model": error})
+        yield from model_findings({served: error}, served)
         return
     yield from examination.examine_engine(store, model, settings.engine, installed_vad(store))

@@ -70,10 +70,10 @@ def examine_doors(settings: ServerSettings, root: Path = Path("/")) -> Iterator[
     yield from port_findings(tuple(_doors(settings)), listeners, programs)
 
 
-def examine_store(store: ModelStore) -> Iterator[Finding]:
-    """Every installed model by its checksums and graphs, and the room for new ones."""
+def examine_store(store: ModelStore, served: str) -> Iterator[Finding]:
+    """Every installed model by its checksums and graphs, the one to be served above all, and room for new ones."""
     examined: dict[str, EdgeAsrError | None] = {model.manifest.name: _whats_wrong(model) for model in store.installed()}
-    yield from model_findings(examined | store.damaged())
+    yield from model_findings(examined | store.damaged(), served)
     try:
         root = store.writable_root
     except StoreNotWritable as error:
@@ -92,8 +92,10 @@ def examine_engine(
     if failure is not None:
         return  # the rest would fail for the same reason
     name = model.manifest.name
-    yield from model_memory_findings(name, needed_bytes(model.directory, model.manifest), available_bytes())
-    yield from model_load_findings(name, try_model(model, settings, vad_model))
+    memory = tuple(_memory_for(model))
+    yield from memory
+    if all(finding.level != "error" for finding in memory):  # else trying could end other programs
+        yield from model_load_findings(name, try_model(model, settings, vad_model))
     yield from provider_findings(try_providers(bundled))
 
 
@@ -101,6 +103,14 @@ def examine_surroundings() -> Iterator[Finding]:
     """What only the running system can tell: its date, and its sound library."""
     yield from clock_findings(read_wall_clock())
     yield from library_findings(try_sound_library())
+
+
+def _memory_for(model: InstalledModel) -> Iterator[Finding]:
+    try:
+        needed = needed_bytes(model.directory, model.manifest)
+    except OSError:
+        return  # a file is missing, which the store's examination says
+    yield from model_memory_findings(model.manifest.name, needed, available_bytes())
 
 
 def _whats_wrong(model: InstalledModel) -> EdgeAsrError | None:

@@ -14,19 +14,21 @@ NOTHING_BYTES = 16 << 20
 """Uploads and the record of the active model must still be written."""
 
 
-def model_findings(examined: Mapping[str, EdgeAsrError | None]) -> Iterator[Finding]:
+def model_findings(examined: Mapping[str, EdgeAsrError | None], served: str) -> Iterator[Finding]:
     """What checking every installed model gave.
 
     Args:
         examined: Each model's name with what is wrong; ``None`` for a whole one.
+        served: The model the daemon would serve; without it nothing goes, without another one much does.
     """
     for name, error in examined.items():
         if error is None:
             continue
         advice = "install a newer edge-asr" if isinstance(error, ModelTooNew) else f"edge-asr models verify {name}"
-        yield Finding(
-            "error", error.code, str(error), "it cannot be served; a daemon that is to serve it does not start", advice
-        )
+        if name == served:
+            yield Finding("error", error.code, str(error), "it is the model that the daemon would serve", advice)
+        else:
+            yield Finding("warning", error.code, str(error), "it cannot be served; another one is active", advice)
     whole = [name for name, error in examined.items() if error is None]
     if whole:
         yield Finding("ok", "models", f"whole by their checksums and graphs: {', '.join(whole)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+from pathlib import Path
 
 import pytest
 
@@ -78,6 +79,17 @@ def test_an_active_model_that_is_gone_is_an_error_and_not_the_end(run: Run, monk
     ran = run("doctor")
     assert ran.status == 5
     assert "error     model 'gone' is not installed" in ran.out
+
+
+def test_a_damaged_model_that_would_be_served_is_said_once(run: Run, tmp_path: Path, monkeypatch) -> None:
+    (tmp_path / "models/mine").mkdir(parents=True)
+    (tmp_path / "models/mine/manifest.toml").write_text("name = ")
+    monkeypatch.setenv("EDGE_ASR_HOME", str(tmp_path))
+    monkeypatch.setenv("EDGE_ASR_MODEL", "mine")
+    ran = run("doctor")
+    assert ran.status == 5
+    assert ran.out.count("error     ") == 1
+    assert "edge-asr models verify mine" in ran.out
 
 
 def test_a_wrong_configuration_exits_2(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

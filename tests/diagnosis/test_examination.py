@@ -286,18 +286,19 @@ def test_a_door_that_is_off_or_takes_any_port_needs_none(tmp_path):
 
 def test_whole_models_with_room_are_well(tmp_path):
     store = ModelStore(StoreLocations((tmp_path,)))
-    assert "starter-en" in found(examine_store(store), "models").what
-    assert str(tmp_path) in found(examine_store(store), "disk").what
+    assert "starter-en" in found(examine_store(store, "starter-en"), "models").what
+    assert str(tmp_path) in found(examine_store(store, "starter-en"), "disk").what
 
 
 def test_a_damaged_manifest_is_found(tmp_path):
     write_tree(tmp_path, {"models/mine/manifest.toml": "name = "})
-    finding = found(examine_store(ModelStore(StoreLocations((tmp_path,)))), "model_damaged")
-    assert (finding.level, finding.advice) == ("error", "edge-asr models verify mine")
+    finding = found(examine_store(ModelStore(StoreLocations((tmp_path,))), "starter-en"), "model_damaged")
+    assert (finding.level, finding.advice) == ("warning", "edge-asr models verify mine")
 
 
 def test_a_file_that_was_altered_is_found(tmp_path, altered_model):
-    finding = found(examine_store(ModelStore(StoreLocations((tmp_path,)))), "model_damaged")
+    finding = found(examine_store(ModelStore(StoreLocations((tmp_path,))), "starter-en"), "model_damaged")
+    assert finding.level == "error"
     assert "tokens.txt" in finding.what
 
 
@@ -312,4 +313,4 @@ def altered_model(tmp_path):
 def test_a_store_that_cannot_be_written_is_worth_knowing(tmp_path):
     (tmp_path / "file").write_text("")
     store = ModelStore(StoreLocations((tmp_path / "file/store",)))
-    assert found(examine_store(store), "store_not_writable").level == "info"
+    assert found(examine_store(store, "starter-en"), "store_not_writable").level == "info"

@@ -82,15 +82,18 @@ def test_a_model_that_loads_is_well():
 
 
 def test_models_are_told_apart():
-    findings = {
-        finding.level: finding for finding in model_findings({"a": ModelDamaged("a", "x is missing"), "b": None})
-    }
-    assert findings["error"].what == "model 'a': x is missing"
-    assert findings["ok"].what == "whole by their checksums and graphs: b"
+    examined = {"a": ModelDamaged("a", "x is missing"), "b": None}
+    damaged, whole = model_findings(examined, served="a")
+    assert (damaged.level, damaged.what) == ("error", "model 'a': x is missing")
+    assert (whole.level, whole.what) == ("ok", "whole by their checksums and graphs: b")
+
+
+def test_a_damaged_model_that_nobody_is_served_stops_nothing():
+    assert only(model_findings({"a": ModelDamaged("a", "x is missing")}, served="b")).level == "warning"
 
 
 def test_a_model_that_is_too_new_needs_a_newer_program():
-    assert only(model_findings({"a": ModelTooNew("a", "opset 27")})).advice == "install a newer edge-asr"
+    assert only(model_findings({"a": ModelTooNew("a", "opset 27")}, served="a")).advice == "install a newer edge-asr"
 
 
 def test_providers_that_run_and_those_that_do_not_are_named_apart():
