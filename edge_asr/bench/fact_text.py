@@ -21,6 +21,12 @@ _BY_SUFFIX: dict[str, Callable[[float], str]] = {
 """The unit is in the name."""
 
 
+def board_name(board: Mapping[str, Any]) -> str:
+    """What people call the machine: its model, or else its processor; empty where it says neither."""
+    clusters = board.get("clusters") or ()
+    return str(board.get("model") or next((cluster["name"] for cluster in clusters if cluster.get("name")), ""))
+
+
 def facts(content: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
     """Nested mappings as dotted names; numbers with the unit that their name ends in."""
     for name, value in content.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -9,6 +10,8 @@ from edge_asr.bench.document import Document, Figure, Result
 
 _MIB = 2**20
 _WHOLE_NUMBERS_FROM = 100
+TOO_FEW = "n too small"
+"""How the note of a figure begins whose sample cannot carry it."""
 _SHOWN = {
     "share": (100.0, "%"),
     "bytes": (1 / _MIB, "MiB"),
@@ -82,7 +85,7 @@ def grouped(figures: Mapping[str, Figure]) -> Iterator[tuple[str, list[tuple[str
 def value_text(figure: Figure) -> str:
     """The value with its unit, or why there is none."""
     if figure.value is None:
-        return figure.note or "n too small"
+        return figure.note or TOO_FEW
     return quantity(figure.value, figure.unit)
 
 
@@ -118,14 +121,26 @@ def _number(value: float) -> str:
 
 
 def violations_of(result: Result) -> list[str]:
-    """Why its figures do not count, each reason once, with how many of the runs it struck where not all."""
-    struck: dict[str, int] = {}
+    """Why its figures do not count: each rule that was broken once, with how many of the runs it struck where not all.
+
+    Runs break one rule by different figures; the sentence of the first stands for the others.
+    """
+    struck = Counter(code for run in result.runs for code in {violation.code for violation in run.violations})
+    first: dict[str, str] = {}
     for run in result.runs:
-        for message in dict.fromkeys(violation.message for violation in run.violations):
-            struck[message] = struck.get(message, 0) + 1
+        for violation in run.violations:
+            first.setdefault(violation.code, violation.message)
     every = len(result.runs)
     return [
-        f"{message} (in {count} of {every} runs)" if count < every else message for message, count in struck.items()
+        message
+        + (
+            ""
+            if every == 1
+            else " (in every run)"
+            if struck[code] == every
+            else f" (in {struck[code]} of {every} runs)"
+        )
+        for code, message in first.items()
     ]
 
 
@@ -151,14 +166,23 @@ def _all(count: int) -> str:
     return "the one configuration was" if count == 1 else f"all {count} configurations were"
 
 
-def unavailable(results: Iterable[Result]) -> dict[str, str]:
-    """Figures that no configuration has a value for, though one tried: title to reason."""
+def unavailable(results: Iterable[Result]) -> dict[str, list[str]]:
+    """Reason to the names of the figures that no configuration has a value for, though one tried."""
     tried: dict[str, list[Figure]] = {}
     for result in results:
         for name, figure in result.figures.items():
             tried.setdefault(name, []).append(figure)
-    return {
-        title_of(name): " / ".join(dict.fromkeys(value_text(figure) for figure in figures))
-        for name, figures in tried.items()
-        if all(figure.value is None for figure in figures)
-    }
+    reasons: dict[str, list[str]] = {}
+    for name, figures in tried.items():
+        if all(figure.value is None for figure in figures):
+            reasons.setdefault(_reason(figures[0]), []).append(name)
+    return reasons
+
+
+def is_sample_too_small(figure: Figure) -> bool:
+    """Whether more of the same measuring would give the figure."""
+    return figure.value is None and (figure.note or TOO_FEW).startswith(TOO_FEW)
+
+
+def _reason(figure: Figure) -> str:
+    return f"{TOO_FEW}; a longer run gives more" if is_sample_too_small(figure) else value_text(figure)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from edge_asr.bench.document import Figure, Result
-from edge_asr.bench.figure_text import quantity
+from edge_asr.bench.figure_text import is_sample_too_small, quantity
 
 EMPTY = "–"
 """Stands where a mode or a run has no such figure."""
@@ -54,7 +54,7 @@ def _cell(column: Column, figures: dict[str, Figure]) -> str:
         return EMPTY
     figure = figures[name]
     if figure.value is None:
-        return "n small" if "n too small" in (figure.note or "n too small") else EMPTY
+        return "n small" if is_sample_too_small(figure) else EMPTY
     if name == "rtf_wall" and column.title.startswith("speed"):
         return f"{quantity(1 / figure.value, 'ratio')} ×" if figure.value > 0 else EMPTY
     return quantity(figure.value, figure.unit)

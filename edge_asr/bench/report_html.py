@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import Any
 
 from edge_asr.bench.document import ClipIdentity, Document, ModelIdentity, OperatorTime, Result, Run, encode
-from edge_asr.bench.fact_text import facts
+from edge_asr.bench.fact_text import board_name, facts
 from edge_asr.bench.figure_text import faults, grouped, interval_text, quantity, title_of, value_text, verdict
 from edge_asr.bench.overview import COLUMNS, LEGEND, cells, filled_columns
 from edge_asr.bench.plots.chart_style import STYLE
@@ -59,9 +59,8 @@ def _body(document: Document) -> Iterator[str]:
 
 
 def _headline(document: Document) -> str:
-    board = document.board.get("model") or document.board.get("name")
-    parts = [document.created, *([str(board)] if board else []), *(model.name for model in document.models)]
-    return escape(" · ".join(parts))
+    parts = [document.created, board_name(document.board), *(model.name for model in document.models)]
+    return escape(" · ".join(part for part in parts if part))
 
 
 def _banner(document: Document) -> str:
@@ -175,7 +174,9 @@ def _operators(results: Sequence[Result]) -> str:
         for result in results
         for graph in dict.fromkeys(it.graph for it in result.operators)
     ]
-    return "".join(tables) or f"<p class='quiet'>{_with_code('Left out: `--profile-ops` was not asked for.')}</p>"
+    if not tables:
+        return f"<p class='quiet'>{_with_code('Left out: `--profile-ops` was not asked for.')}</p>"
+    return f"<div class='cards'>{''.join(tables)}</div>"
 
 
 def _operator_table(result: Result, graph: str) -> str:
@@ -191,9 +192,9 @@ def _operator_table(result: Result, graph: str) -> str:
         f"{_number(quantity(it.total_ms, 'ms'))}{_number(quantity(it.share, 'share'))}</tr>"
         for it in shown
     ]
-    title = f"<h3>{escape(f'{result.configuration.label()}: {graph}')}</h3>"
+    title = f"<section><h3>{escape(f'{result.configuration.label()}: {graph}')}</h3>"
     head = ["Operator", "Calls", "Time", "Share of the graph"]
-    return f"{title}{_marks(faults(result))}{_table(head, rows, numbers=range(1, 4))}"
+    return f"{title}{_marks(faults(result))}{_table(head, rows, numbers=range(1, 4))}</section>"
 
 
 # What was measured, on what

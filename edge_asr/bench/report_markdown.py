@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 from edge_asr.bench.document import Document, ModelIdentity, Result
+from edge_asr.bench.fact_text import board_name
 from edge_asr.bench.figure_text import faults, grouped, interval_text, quantity, title_of, value_text, verdict
 from edge_asr.bench.overview import COLUMNS, LEGEND, cells, filled_columns
 
@@ -85,9 +86,8 @@ def _configuration(result: Result) -> Iterator[str]:
 def _circumstances(document: Document) -> Iterator[str]:
     clips = document.workload.clips
     audio = quantity(sum(clip.audio_s for clip in clips), "s")
-    board = document.board.get("model") or document.board.get("name") or "not named"
     yield f"- measured: {_text(document.created)}, seed {document.seed}"
-    yield f"- board: {_text(str(board))}"
+    yield f"- board: {_text(board_name(document.board) or 'not named')}"
     yield f"- versions: {_text(', '.join(f'{name} {version}' for name, version in document.versions.items()))}"
     yield from (f"- model: {_text(_model(model))}" for model in document.models)
     workload = document.workload

@@ -32,7 +32,8 @@ class BenchTable:
         yield Text(verdict(document), style="green" if document.is_valid else "bold red")
         for result in document.results:
             yield from (_note(f"{result.configuration.label()}: {fault}", "red") for fault in faults(result))
-        yield from (_note(f"{title}: {reason}") for title, reason in unavailable(document.results).items())
+        for reason, names in unavailable(document.results).items():
+            yield _note(f"{reason}: {', '.join(names)}")
         yield from map(_note, document.notes)
 
 

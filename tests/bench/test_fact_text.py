@@ -1,4 +1,4 @@
-from edge_asr.bench.fact_text import fact_text, facts
+from edge_asr.bench.fact_text import board_name, fact_text, facts
 
 
 def test_nested_facts_get_dotted_names():
@@ -24,3 +24,10 @@ def test_what_a_machine_does_not_say_is_a_dash():
 def test_a_list_of_records_stands_on_one_line():
     clusters = [{"cpus": [0, 1], "name": "Cortex-A55"}, {"cpus": [2], "name": "Cortex-A76"}]
     assert fact_text("clusters", clusters) == "cpus 0, 1, name Cortex-A55; cpus 2, name Cortex-A76"
+
+
+def test_a_board_is_called_by_its_model_or_else_by_its_processor():
+    clusters = [{"name": "Cortex-A76"}]
+    assert board_name({"model": "Raspberry Pi 5", "clusters": clusters}) == "Raspberry Pi 5"
+    assert board_name({"model": None, "clusters": clusters}) == "Cortex-A76"
+    assert board_name({}) == ""

@@ -1,6 +1,6 @@
 import pytest
 
-from edge_asr.bench.document import Figure, Result
+from edge_asr.bench.document import Figure, Result, Violation
 from edge_asr.bench.figure_text import FIGURES, faults, grouped, interval_text, quantity, title_of, value_text, verdict
 from tests.bench.documents import THROTTLED, configuration, disturbed, document, throughput_result, throughput_run
 
@@ -52,6 +52,11 @@ def test_an_unknown_figure_keeps_its_key():
 def test_faults_name_each_reason_once_with_the_runs_it_struck():
     result = throughput_result(runs=(throughput_run(violations=(THROTTLED, THROTTLED)), throughput_run()))
     assert faults(result) == [f"{THROTTLED.message} (in 1 of 2 runs)"]
+
+
+def test_a_rule_broken_in_every_run_by_other_figures_is_said_once():
+    runs = [throughput_run(violations=(Violation("foreign_load", f"others took {share} %"),)) for share in (9, 12)]
+    assert faults(throughput_result(runs=tuple(runs))) == ["others took 9 % (in every run)"]
 
 
 def test_a_configuration_without_runs_is_no_measurement():

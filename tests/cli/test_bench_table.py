@@ -55,7 +55,7 @@ def test_a_failed_configuration_says_why():
 
 
 def test_what_could_not_be_measured_stands_below():
-    assert "- Chunk latency, p99: n too small (64, 662 needed)" in drawn(document(paced_result()))
+    assert "- n too small; a longer run gives more: chunk_latency_p99" in drawn(document(paced_result()))
     assert "- no energy meter" in drawn(document(paced_result(), notes=("no energy meter",)))
 
 

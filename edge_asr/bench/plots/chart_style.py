@@ -46,7 +46,7 @@ STYLE = f"""
 .chart .bar{{stroke:var(--paper);stroke-width:1}}
 .chart .faded{{opacity:.45}}
 .chart path.invalid{{stroke-dasharray:1.5 4}}
-.chart path.cross{{stroke:var(--alarm);stroke-width:2}}
+.chart path.cross{{stroke-width:2.4;stroke-dasharray:none}}
 .chart text.invalid{{fill:var(--alarm)}}
 """
 """CSS of the charts: once on each page that shows any. Also defines the colours ``--ink``, ``--paper``, ``--alarm``…"""

@@ -49,7 +49,7 @@ class Series:
     """Colour, marker and dash: 0 to ``COLOURS - 1``."""
     shape: Literal["marked", "line", "scatter", "steps"] = "marked"
     is_invalid: bool = False
-    """Drawn dotted with crosses, and said in the legend."""
+    """Drawn dotted and with crosses, and said in the legend."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +259,7 @@ def _interval(x: float, low: float, high: float, classes: str) -> str:
 def _marker(style: int, x: float, y: float, is_invalid: bool, note: str = "") -> str:
     title = f"<title>{escape(note)}</title>" if note else ""
     if is_invalid:
-        return f'<path class="cross" d="M{_n(x - 4)},{_n(y - 4)}l8,8m0,-8l-8,8">{title}</path>'
+        return f'<path class="cross s{style}" d="M{_n(x - 4)},{_n(y - 4)}l8,8m0,-8l-8,8">{title}</path>'
     outline = (
         f"M{_n(x - 4)},{_n(y)}a4,4 0 1 0 8,0a4,4 0 1 0 -8,0z",
         f"M{_n(x - 4)},{_n(y - 4)}h8v8h-8z",

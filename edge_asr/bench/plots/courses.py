@@ -48,13 +48,13 @@ _RTF_COURSES = (
     _Course(
         "Real-time factor against time",
         "real-time factor, wall",
-        "Left out: no throughput run was sampled while it ran.",
+        "Left out: no throughput run was long enough to be followed; it is sampled once a second.",
         lambda run, result: () if _is_paced(result) else rtf_points(run.samples, is_paced=False),
     ),
     _Course(
         "CPU at live pace against time",
         "CPU s per audio s",
-        "Left out: no paced run was sampled while it ran.",
+        "Left out: no paced run was long enough to be followed; it is sampled once a second.",
         lambda run, result: rtf_points(run.samples, is_paced=True) if _is_paced(result) else (),
     ),
 )
@@ -74,7 +74,7 @@ _FREQUENCY = _Course(
 _MEMORY = _Course(
     "Memory against time",
     "resident memory, MiB",
-    "Left out: no run was sampled while it ran.",
+    "Left out: no run was long enough to be followed; it is sampled once a second.",
     lambda run, _: thinned([Point(it.at_s, it.rss_bytes / _MIB) for it in run.samples]),
     from_zero=False,
 )
@@ -114,5 +114,5 @@ def _course_plot(course: _Course, chosen: Sequence[tuple[Result, list[tuple[Poin
     y = linear_axis(course.axis, values, from_zero=course.from_zero, least_span=max(values) / 10)
     x = linear_axis("time since measuring began, s", [point.x for one in series for point in one.points])
     return Plot(
-        common_label(configurations), xy_chart(course.title, x, y, series), marks(result for result, _ in chosen)
+        common_label(configurations), xy_chart(course.title, x, y, series), marks([result for result, _ in chosen])
     )

@@ -8,6 +8,7 @@ from typing import Literal, TypeVar
 
 from edge_asr.bench.document import Result
 from edge_asr.bench.figure_text import faults, quantity
+from edge_asr.bench.labels import distinct_labels
 from edge_asr.bench.plots.charts import Reference
 
 _Item = TypeVar("_Item")
@@ -48,9 +49,11 @@ def portions(items: Sequence[_Item], most: int) -> Iterator[Sequence[_Item]]:
         yield items[start : start + most]
 
 
-def marks(results: Iterable[Result]) -> tuple[str, ...]:
-    """A sentence for each thing that makes any of them invalid."""
-    return tuple(f"{result.configuration.label()}: {fault}" for result in results for fault in faults(result))
+def marks(results: Sequence[Result]) -> tuple[str, ...]:
+    """A sentence for each thing that makes any of them invalid; it names the configuration where there are several."""
+    labels = distinct_labels([result.configuration for result in results])
+    named = [f"{label}: " for label in labels] if len(results) > 1 else [""]
+    return tuple(name + fault for result, name in zip(results, named, strict=True) for fault in faults(result))
 
 
 def deadlines(results: Iterable[Result]) -> list[float]:

@@ -48,7 +48,7 @@ def _plot(pairs: Sequence[_Pair]) -> Plot:
     labels = distinct_labels(configurations)
     groups = [_group(pair, label) for pair, label in zip(pairs, labels, strict=True)]
     axis = linear_axis("CPU seconds per audio second", [bar.total for group in groups for bar in group.bars])
-    invalid = marks(result for pair in pairs for result in pair)
+    invalid = marks([result for pair in pairs for result in pair])
     return Plot(common_label(configurations), bar_chart(_TITLE, axis, groups), invalid)
 
 

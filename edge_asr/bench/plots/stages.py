@@ -14,6 +14,8 @@ from edge_asr.bench.plots.plot import Plot, Section, by_model, marks, portions
 _TITLE = "Where the time goes"
 _GROUPS = 8
 """On one chart."""
+_NOTHING = 1e-9
+"""What is left by rounding when stages are taken from a total."""
 
 _STYLES = {
     "conversion": 4,
@@ -44,7 +46,7 @@ def stage_split(runs: Iterable[Run]) -> dict[str, float]:
     for stages, _ in staged:
         for name, seconds in _seconds(stages).items():
             split[name] = split.get(name, 0.0) + seconds / audio_s
-    return {name: split[name] for name in _STYLES if split.get(name, 0.0) > 0}
+    return {name: split[name] for name in _STYLES if split.get(name, 0.0) > _NOTHING}
 
 
 def _seconds(stages: Stages) -> dict[str, float]:
