@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from edge_asr.resources.cgroup import CpuThrottling, memory_peak_bytes, read_cpu_throttling
-from edge_asr.resources.cpu_time import MachineCpuTime, process_tree, process_tree_cpu_s, read_machine_cpu_time
+from edge_asr.resources.cpu_time import MachineCpuTime, read_machine_cpu_time, read_process_tree
 from edge_asr.resources.frequency import FrequencyPolicy, read_policies
 from edge_asr.resources.memory import read_process_memory
 from edge_asr.resources.paging import Paging, read_paging
@@ -48,17 +48,20 @@ def take_snapshot(root: Path = Path("/"), tree_pid: int | None = None) -> Snapsh
         root: Where ``proc`` and ``sys`` are.
         tree_pid: Top of the processes that are ours; this process when omitted.
     """
-    pid = os.getpid() if tree_pid is None else tree_pid
-    resident_bytes, peak_resident_bytes = _memory_of(process_tree(pid, root), root)
+    taken_ns = time.monotonic_ns()
+    # The two accounts of CPU time one right after the other: what is used in between belongs to only one of them.
+    machine_cpu = read_machine_cpu_time(root)
+    tree = read_process_tree(os.getpid() if tree_pid is None else tree_pid, root)
+    resident_bytes, peak_resident_bytes = _memory_of(tree.pids if tree else (), root)
     return Snapshot(
-        taken_ns=time.monotonic_ns(),
+        taken_ns=taken_ns,
         throttling=read_throttling(root),
         under_voltage_alarm=read_under_voltage_alarm(root),
         policies=read_policies(root),
         temperature_celsius=hottest_celsius(root),
         paging=read_paging(root),
-        machine_cpu=read_machine_cpu_time(root),
-        tree_cpu_s=process_tree_cpu_s(pid, root),
+        machine_cpu=machine_cpu,
+        tree_cpu_s=tree.cpu_s if tree else None,
         cpu_throttling=read_cpu_throttling(root),
         group_peak_bytes=memory_peak_bytes(root),
         resident_bytes=resident_bytes,

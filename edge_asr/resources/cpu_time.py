@@ -68,30 +68,31 @@ def _stat_rows(text: str) -> Iterator[tuple[str, CpuTime]]:
             yield name, CpuTime(user + nice + system + interrupt + soft_interrupt, idle + waiting, stolen)
 
 
-def process_tree(pid: int, root: Path = Path("/")) -> tuple[int, ...]:
-    """A process and all its living descendants; empty when it has ended."""
-    children: dict[int, list[int]] = {}
-    found = False
-    for process, fields in _processes(root):
-        found |= process == pid
-        children.setdefault(int(fields[_PARENT]), []).append(process)
-    tree = [pid] if found else []
-    for process in tree:
-        tree += children.get(process, [])
-    return tuple(tree)
+@dataclass(frozen=True, slots=True)
+class ProcessTree:
+    """A process and its living descendants."""
 
-
-def process_tree_cpu_s(pid: int, root: Path = Path("/")) -> float | None:
-    """User and system time of a process and its descendants, children that were waited for included.
+    pids: tuple[int, ...]
+    cpu_s: float
+    """User and system time of all of them, children that were waited for included; to a hundredth of a second.
 
     A descendant whose parent has ended without it belongs to nobody here, as in the kernel's own accounts.
-
-    Returns:
-        Seconds, to a hundredth; ``None`` when the process has ended.
     """
-    tree = process_tree(pid, root)
-    readings = [fields for process in tree if (fields := _stat_fields(root / f"proc/{process}/stat")) is not None]
-    return sum(int(ticks) for fields in readings for ticks in fields[_TIMES]) / _TICKS_PER_S if readings else None
+
+
+def read_process_tree(pid: int, root: Path = Path("/")) -> ProcessTree | None:
+    """Find all descendants in one pass over the machine's processes; ``None`` when the process has ended."""
+    processes = dict(_processes(root))
+    if pid not in processes:
+        return None
+    children: dict[int, list[int]] = {}
+    for process, fields in processes.items():
+        children.setdefault(int(fields[_PARENT]), []).append(process)
+    pids = [pid]
+    for process in pids:
+        pids += children.get(process, [])
+    ticks = sum(int(each) for process in pids for each in processes[process][_TIMES])
+    return ProcessTree(tuple(pids), ticks / _TICKS_PER_S)
 
 
 _PARENT = 1

@@ -3,8 +3,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
-from edge_asr.resources.cpu_time import CpuTime, process_tree, process_tree_cpu_s, read_machine_cpu_time
+from edge_asr.resources.cpu_time import CpuTime, ProcessTree, read_machine_cpu_time, read_process_tree
 from tests.boards import raspberry_pi_4, virtual_machine, write_tree
 
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -46,29 +47,32 @@ def test_a_machine_without_counters_says_nothing(tmp_path):
     assert read_machine_cpu_time(tmp_path) is None
 
 
+def tree(pid: int, root: Path = Path("/")) -> ProcessTree:
+    found = read_process_tree(pid, root)
+    assert found is not None
+    return found
+
+
 def test_a_tree_is_a_process_and_all_below_it(tmp_path):
     files = process(10, 1, 0) | process(11, 10, 0) | process(12, 11, 0) | process(20, 1, 0)
-    assert set(process_tree(10, write_tree(tmp_path, files))) == {10, 11, 12}
+    assert set(tree(10, write_tree(tmp_path, files)).pids) == {10, 11, 12}
 
 
 def test_time_of_a_tree_adds_up_with_that_of_children_waited_for(tmp_path):
     files = process(10, 1, 100, waited_ticks=50) | process(11, 10, 200) | process(20, 1, 1000)
-    assert process_tree_cpu_s(10, write_tree(tmp_path, files)) == 350 / TICKS_PER_S
+    assert tree(10, write_tree(tmp_path, files)).cpu_s == 350 / TICKS_PER_S
 
 
 def test_a_name_with_spaces_and_parentheses_shifts_no_field(tmp_path):
     write_tree(tmp_path, process(10, 1, 100, name="a (b) c"))
-    assert process_tree_cpu_s(10, tmp_path) == 100 / TICKS_PER_S
+    assert tree(10, tmp_path).cpu_s == 100 / TICKS_PER_S
 
 
-def test_a_process_that_has_ended_has_no_time(tmp_path):
-    assert process_tree_cpu_s(10, write_tree(tmp_path, process(11, 1, 5))) is None
+def test_a_process_that_has_ended_has_no_tree(tmp_path):
+    assert read_process_tree(10, write_tree(tmp_path, process(11, 1, 5))) is None
 
 
 def test_a_child_that_was_waited_for_stays_counted_on_the_real_kernel():
-    before = process_tree_cpu_s(os.getpid())
+    before = tree(os.getpid()).cpu_s
     subprocess.run([sys.executable, "-c", "import time\nwhile time.process_time() < 0.3: pass"], check=True)
-    after = process_tree_cpu_s(os.getpid())
-    assert before is not None
-    assert after is not None
-    assert after - before >= 0.28
+    assert tree(os.getpid()).cpu_s - before >= 0.28
