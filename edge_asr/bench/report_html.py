@@ -73,15 +73,15 @@ def _banner(document: Document) -> str:
 
 def _overview(document: Document) -> str:
     shown = filled_columns(document.results)
-    head = ["Configuration", *(COLUMNS[index].title for index in shown), "valid"]
+    head = ["Configuration", "valid", *(COLUMNS[index].title for index in shown)]
     rows = []
     for result in document.results:
         row = cells(result)
         mark = "yes" if result.is_valid else "<span class='mark'>NO</span>"
         numbers = "".join(_number(row[index]) for index in shown)
-        rows.append(f"<tr><th scope='row'>{escape(result.configuration.label())}</th>{numbers}<td>{mark}</td></tr>")
+        rows.append(f"<tr><th scope='row'>{escape(result.configuration.label())}</th><td>{mark}</td>{numbers}</tr>")
     notes = "".join(f"<p>{escape(note)}</p>" for note in document.notes)
-    return f"{_table(head, rows, numbers=range(1, len(shown) + 1))}<p class='quiet'>{escape(LEGEND)}</p>{notes}"
+    return f"{_table(head, rows, numbers=range(2, len(shown) + 2))}<p class='quiet'>{escape(LEGEND)}</p>{notes}"
 
 
 # Plots
@@ -147,7 +147,7 @@ def _runs(runs: Sequence[Run]) -> str:
     notes = dict.fromkeys(note for run in runs for note in run.notes)
     tables = "".join(f"<h3>{escape(name)}: conditions</h3>{_facts(content)}" for name, content in conditions)
     return (
-        f"<details><summary>Its {len(runs)} run{'s' if len(runs) > 1 else ''}, one process each</summary>"
+        f"<details><summary>{'Its run' if len(runs) == 1 else f'Its {len(runs)} runs, one process each'}</summary>"
         f"{_table(head, rows, numbers=(0, 1, 3, 4, 5, 6, 7, 8))}{tables}</details>"
         f"{''.join(f'<p>{escape(note)}</p>' for note in notes)}"
     )

@@ -47,13 +47,13 @@ def _verdict(document: Document) -> Iterator[str]:
 
 def _overview(results: tuple[Result, ...]) -> Iterator[str]:
     shown = filled_columns(results)
-    head = ["configuration", *(COLUMNS[index].title for index in shown), "valid"]
+    head = ["configuration", "valid", *(COLUMNS[index].title for index in shown)]
     rows = []
     for result in results:
         row = cells(result)
         mark = "yes" if result.is_valid else "**NO**"
-        rows.append([_text(result.configuration.label()), *(_text(row[index]) for index in shown), mark])
-    yield from _table(head, rows, numbers=range(1, len(shown) + 1))
+        rows.append([_text(result.configuration.label()), mark, *(_text(row[index]) for index in shown)])
+    yield from _table(head, rows, numbers=range(2, len(shown) + 2))
 
 
 def _configuration(result: Result) -> Iterator[str]:

@@ -9,9 +9,9 @@ def lines(*results: Result, **changes: object) -> list[str]:
 
 def test_each_configuration_has_one_row_of_the_overview():
     text = lines(throughput_result(1), throughput_result(2, 0.07))
-    assert "| configuration | RTF wall | RTF CPU | speed or p90 | WER or CER | memory | valid |" in text
-    assert "| starter-en · throughput · 1 thread | 0.100 | 0.120 | 10.0 × | 5.00 % | 80.0 MiB | yes |" in text
-    assert "| starter-en · throughput · 2 threads | 0.0700 | 0.0840 | 14.3 × | 5.00 % | 80.0 MiB | yes |" in text
+    assert "| configuration | valid | RTF wall | RTF CPU | speed or p90 | WER or CER | memory |" in text
+    assert "| starter-en · throughput · 1 thread | yes | 0.100 | 0.120 | 10.0 × | 5.00 % | 80.0 MiB |" in text
+    assert "| starter-en · throughput · 2 threads | yes | 0.0700 | 0.0840 | 14.3 × | 5.00 % | 80.0 MiB |" in text
 
 
 def test_figures_stand_with_interval_and_count():
@@ -24,7 +24,7 @@ def test_an_invalid_configuration_is_marked_at_the_top_in_its_row_and_at_each_fi
     text = lines(disturbed(throughput_result()), paced_result())
     assert "> **INVALID: 1 of 2 configurations must not be relied on.**" in text
     assert f"> - starter-en · throughput · 1 thread: {THROTTLED.message}" in text
-    assert [line for line in text if line.endswith("| **NO** |")]
+    assert [line for line in text if "1 thread | **NO** |" in line]
     assert len([line for line in text if "(invalid) |" in line]) == len(throughput_result().figures)
 
 
