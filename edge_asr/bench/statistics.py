@@ -190,7 +190,7 @@ Verdict = Literal["lower", "higher", "no_difference_found", "invalid"]
 
 @dataclass(frozen=True, slots=True)
 class PairedChange:
-    """How a pooled ratio differs between two sets of runs over the blocks that both have."""
+    """How a figure differs between two sets of runs over the blocks that both have."""
 
     before: float
     after: float
@@ -230,10 +230,73 @@ def paired_change(
         return TooFew(2, len(shared))
     table = np.array([(*first[key], *second[key]) for key in shared], dtype=np.float64)
     totals = np.concatenate((_totals(table[:, :2], "the reference"), _totals(table[:, 2:], "the other side")))
-    old, new = float(totals[0] / totals[1]), float(totals[2] / totals[3])
     drawn = _resampled(table, seed)
-    drawn_old, drawn_new = drawn[:, 0] / drawn[:, 1], drawn[:, 2] / drawn[:, 3]
-    difference = _expanded_percentiles(drawn_new - drawn_old, len(shared))
+    return _change(
+        (float(totals[0] / totals[1]), float(totals[2] / totals[3])),
+        (drawn[:, 0] / drawn[:, 1], drawn[:, 2] / drawn[:, 3]),
+        blocks=len(shared),
+        is_valid=is_valid,
+    )
+
+
+def paired_percentile_change(
+    before: Mapping[int, Sequence[float]],
+    after: Mapping[int, Sequence[float]],
+    percent: float,
+    *,
+    is_valid: bool = True,
+    seed: int = 0,
+) -> PairedChange | TooFew:
+    """Compare a percentile of two measurements; whole repetitions are resampled, on both sides together.
+
+    The samples of one repetition depend on each other (one process, one warm-up, one state of the machine), so that
+    the repetitions are the blocks; otherwise as :func:`paired_change`.
+
+    Args:
+        before: The reference: repetition to its samples.
+        after: What is compared with it.
+        percent: Between 0 and 100, both excluded.
+        is_valid: Whether no run on either side was disturbed.
+        seed: Of the resampling.
+
+    Raises:
+        ValueError: A sample is not finite, or the percentile is none.
+    """
+    shared = sorted(key for key in before.keys() & after.keys() if len(before[key]) and len(after[key]))
+    if len(shared) < 2:
+        return TooFew(2, len(shared))
+    sides = [[_finite(side[key]) for key in shared] for side in (before, after)]
+    fewest = min(sum(map(len, side)) for side in sides)
+    if fewest < samples_needed(percent):
+        return TooFew(samples_needed(percent), fewest)
+    whole = np.ones((1, len(shared)), dtype=np.int64)
+    chances = np.full(len(shared), 1 / len(shared))
+    counts = np.random.default_rng(seed).multinomial(len(shared), chances, size=RESAMPLES)
+    share = _share_of(percent)
+    old, new = (float(_weighted_percentiles(side, whole, share)[0]) for side in sides)
+    drawn_old, drawn_new = (_weighted_percentiles(side, counts, share) for side in sides)
+    return _change((old, new), (drawn_old, drawn_new), blocks=len(shared), is_valid=is_valid)
+
+
+def _weighted_percentiles(blocks: Sequence[Float64Array], counts: npt.NDArray[np.int64], share: float) -> Float64Array:
+    """Nearest-rank percentile with each block taken so many times: shapes (draws, blocks) -> (draws,)."""
+    samples = np.concatenate(blocks)
+    order = np.argsort(samples)
+    owner = np.repeat(np.arange(len(blocks)), [len(block) for block in blocks])[order]
+    # Few blocks can be drawn in few ways: five in 126.
+    distinct, which = np.unique(counts, axis=0, return_inverse=True)
+    values = np.empty(len(distinct))
+    for index, taken in enumerate(distinct):
+        rank = np.cumsum(taken[owner])
+        values[index] = samples[order[np.searchsorted(rank, _nearest_rank(share, int(rank[-1])))]]
+    return values[which.reshape(-1)]
+
+
+def _change(
+    values: tuple[float, float], drawn: tuple[Float64Array, Float64Array], *, blocks: int, is_valid: bool
+) -> PairedChange:
+    (old, new), (drawn_old, drawn_new) = values, drawn
+    difference = _expanded_percentiles(drawn_new - drawn_old, blocks)
     has_ratio = bool(np.all(drawn_old != 0))
     return PairedChange(
         before=old,
@@ -241,8 +304,8 @@ def paired_change(
         difference=new - old,
         difference_interval=difference,
         ratio=new / old if old else None,
-        ratio_interval=_expanded_percentiles(drawn_new / drawn_old, len(shared)) if has_ratio else None,
-        blocks=len(shared),
+        ratio_interval=_expanded_percentiles(drawn_new / drawn_old, blocks) if has_ratio else None,
+        blocks=blocks,
         verdict=_verdict(difference, is_valid=is_valid),
     )
 

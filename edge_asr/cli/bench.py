@@ -6,10 +6,11 @@ from pathlib import Path
 
 import click
 
+from edge_asr.cli.bench_comparison import WithComparison
 from edge_asr.cli.options import Invocation, common_options, pass_invocation
 
 
-@click.command()
+@click.command(cls=WithComparison)
 @click.argument("models", nargs=-1, metavar="[MODEL]...")
 @click.option(
     "--audio",

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from edge_asr.bench.document import Chunks, Result, Run, Stages, Utterance
-from tests.bench.documents import configuration
+from edge_asr.bench.document import Chunks, ClipIdentity, Document, Result, Run, Stages, Utterance, Workload
+from tests.bench.documents import configuration, document
 
 CLIPS = ("one", "two", "three", "four")
 
@@ -53,3 +53,34 @@ def repeated(
         )
 
     return Result(configuration=configuration(**setting), runs=tuple(run(number) for number in range(5)))
+
+
+def listening(scale: float, *, seed: int = 0, chunks: int = 200, **setting: Any) -> Result:
+    """Five runs at live pace; every time in them is about 60 ms, or 0.1 CPU seconds per second, times the scale."""
+    generator = np.random.default_rng(seed)
+
+    def run(repetition: int) -> Run:
+        flushes_ms = 60 * scale * generator.uniform(0.95, 1.05, len(CLIPS))
+        return Run(
+            repetition=repetition,
+            order=repetition,
+            audio_s=40.0,
+            cpu_s=4.0 * scale * float(generator.uniform(0.99, 1.01)),
+            peak_bytes=100 << 20,
+            utterances=tuple(
+                Utterance(clip=clip, audio_s=10.0, flush_ms=float(flush_ms))
+                for clip, flush_ms in zip(CLIPS, flushes_ms, strict=True)
+            ),
+            chunks=Chunks(
+                chunk_ms=320.0, latency_ms=tuple((60 * scale * generator.uniform(0.9, 1.1, chunks)).tolist())
+            ),
+        )
+
+    return Result(configuration=configuration(mode="paced", **setting), runs=tuple(run(number) for number in range(5)))
+
+
+def bench_of(*results: Result, clips: Sequence[str] = CLIPS, **changes: Any) -> Document:
+    """A bench whose recordings are those that the runs heard."""
+    heard = tuple(ClipIdentity(name=clip, sha256=clip, audio_s=10.0, text="ten words") for clip in clips)
+    workload = Workload(source="bundled", language="en", normaliser="whisper-english 0.0.10", clips=heard)
+    return document(*results, **{"workload": workload, **changes})

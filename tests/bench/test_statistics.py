@@ -22,6 +22,7 @@ from edge_asr.bench.statistics import (
     linear_trend,
     median,
     paired_change,
+    paired_percentile_change,
     percentile,
     pooled_ratio,
     samples_needed,
@@ -270,6 +271,51 @@ def test_equal_runs_are_told_apart_5_times_in_100(monkeypatch: pytest.MonkeyPatc
         assert isinstance(change, PairedChange)
         verdicts.append(change.verdict)
     assert 0.93 <= verdicts.count("no_difference_found") / SIMULATIONS <= 0.97
+
+
+# Paired percentiles.
+
+
+def repetitions(generator: np.random.Generator, median_ms: float, samples: int = 30) -> dict[int, list[float]]:
+    return {
+        number: (median_ms * generator.uniform(0.97, 1.03) * generator.uniform(0.8, 1.2, samples)).tolist()
+        for number in range(5)
+    }
+
+
+def test_a_percentile_that_grew_is_higher() -> None:
+    generator = np.random.default_rng(1)
+    change = paired_percentile_change(repetitions(generator, 50), repetitions(generator, 75), 90)
+    assert isinstance(change, PairedChange)
+    assert (change.verdict, change.blocks) == ("higher", 5)
+    assert change.ratio == pytest.approx(1.5, abs=0.05)
+
+
+def test_the_percentiles_of_a_change_are_those_of_all_samples() -> None:
+    before = {0: list(range(1, 11)), 1: list(range(11, 21))}
+    change = paired_percentile_change(before, {0: [5.0] * 10, 1: [5.0] * 10}, 50)
+    assert isinstance(change, PairedChange)
+    assert (change.before, change.after) == (found(range(1, 21), 50).value, 5)
+    assert change.difference_interval == Interval(5 - 15, 5 - 5)  # the median of the second, or of the first, alone
+
+
+def test_a_percentile_changes_only_between_large_enough_samples() -> None:
+    few = {0: [1.0] * 20, 1: [1.0] * 20}
+    assert paired_percentile_change(few, few, 90) == TooFew(64, 40)
+    assert paired_percentile_change({0: [1.0] * 100}, {0: [1.0] * 100}, 90) == TooFew(2, 1)
+    assert paired_percentile_change({0: [1.0], 1: []}, {0: [1.0], 1: [1.0]}, 50) == TooFew(2, 1)
+
+
+def test_equal_percentiles_are_told_apart_about_5_times_in_100(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(statistics, "RESAMPLES", 1_000)
+    generator = np.random.default_rng(6)
+    verdicts = []
+    for seed in range(SIMULATIONS // 4):
+        change = paired_percentile_change(repetitions(generator, 50), repetitions(generator, 50), 90, seed=seed)
+        assert isinstance(change, PairedChange)
+        verdicts.append(change.verdict)
+    share = verdicts.count("no_difference_found") / len(verdicts)
+    assert 0.90 <= share <= 0.98  # five blocks are few even for an expanded interval
 
 
 # Trends.
