@@ -1,7 +1,8 @@
 """Export weights for sherpa-onnx: ``export.py resume.pt OUT``.
 
-Writes ``model.onnx`` (float32), ``model.int8.onnx`` (dynamic quantization of the matrix products) and ``tokens.txt``,
-then checks the streaming graph, chunk by chunk, against the training graph on the same features.
+Writes ``model.onnx`` (float32), ``model.int8.onnx`` (dynamic quantization of the matrix products), the transducer twin
+(``encoder``, ``decoder`` and ``joiner``, encoder and joiner in int8 too) and ``tokens.txt``, then checks the streaming
+graph, chunk by chunk, against the training graph on the same features.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ import onnx
 import onnxruntime
 import sentencepiece
 import torch
-from model import CHUNK_FRAMES, LEFT_CONTEXT_FRAMES, StarterModel, load_weights, onnx_swoosh
+from model import CHUNK_FRAMES, LEFT_CONTEXT_FRAMES, VOCABULARY_SIZE, StarterModel, load_weights, onnx_swoosh
 from onnxruntime.quantization import QuantType, quantize_dynamic
 from torch import nn
+from transducer import CONTEXT_SIZE, JOINER_DIM, ExportedDecoder, ExportedJoiner
 
 LOOKAHEAD_FRAMES = 7 + 2 * 3
 """Feature frames that the convolutions need beyond a chunk."""
@@ -33,11 +35,12 @@ BATCH_AXIS = {"key": 1, "nonlin_attn": 1, "val1": 1, "val2": 1, "conv1": 0, "con
 
 
 class StreamingModel(nn.Module):
-    """One step: a window of features and the caches in, log-probabilities and new caches out."""
+    """One step: a window of features and the caches in, log-probabilities (or joiner inputs) and new caches out."""
 
-    def __init__(self, model: StarterModel) -> None:
+    def __init__(self, model: StarterModel, *, is_transducer: bool = False) -> None:
         super().__init__()
-        self.embed, self.encoder, self.head = model.encoder_embed, model.encoder, model.ctc_output
+        self.embed, self.encoder = model.encoder_embed, model.encoder
+        self.head = model.transducer.encoder_projection if is_transducer else model.ctc_output
 
     def forward(self, x: torch.Tensor, states: list[torch.Tensor]) -> tuple[torch.Tensor, list[torch.Tensor]]:
         batch = x.shape[0]
@@ -86,12 +89,13 @@ def state_names(states: list[torch.Tensor]) -> tuple[list[str], dict[str, dict[i
     return list(axes), axes
 
 
-def export_float(model: StarterModel, path: Path) -> None:
+def export_float(model: StarterModel, path: Path, *, is_transducer: bool = False) -> None:
     """Trace one step to ONNX (opset 13) and add the metadata."""
-    streaming = StreamingModel(model)
+    streaming = StreamingModel(model, is_transducer=is_transducer)
+    output = "encoder_out" if is_transducer else "log_probs"
     states = streaming.initial_states()
     names, axes = state_names(states)
-    axes |= {f"new_{name}": axis for name, axis in axes.items()} | {"x": {0: "N"}, "log_probs": {0: "N"}}
+    axes |= {f"new_{name}": axis for name, axis in axes.items()} | {"x": {0: "N"}, output: {0: "N"}}
     # The wheel's modules call each other through forward; while tracing, forward is the streaming one.
     type(model.encoder).forward, kept = type(model.encoder).streaming_forward, type(model.encoder).forward
     try:
@@ -101,14 +105,42 @@ def export_float(model: StarterModel, path: Path) -> None:
             str(path),
             opset_version=13,
             input_names=["x", *names],
-            output_names=["log_probs", *(f"new_{name}" for name in names)],
+            output_names=[output, *(f"new_{name}" for name in names)],
             dynamic_axes=axes,
             dynamo=False,
         )
     finally:
         type(model.encoder).forward = kept
+    comment = {"comment": "streaming transducer zipformer2"} if is_transducer else {}
+    _add_metadata(path, metadata(model) | comment)
+
+
+def export_head(model: StarterModel, out: Path) -> None:
+    """Decoder and joiner of the transducer twin."""
+    decoder, joiner = ExportedDecoder(model.transducer), ExportedJoiner(model.transducer)
+    context, projected = torch.zeros(1, CONTEXT_SIZE, dtype=torch.int64), torch.rand(1, JOINER_DIM)
+    parts = (
+        ("decoder", decoder, (context,), ["y"], "decoder_out"),
+        ("joiner", joiner, (projected, projected), ["encoder_out", "decoder_out"], "logit"),
+    )
+    for name, module, example, inputs, output in parts:
+        axes = {tensor: {0: "N"} for tensor in (*inputs, output)}
+        path = out / f"{name}.onnx"
+        torch.onnx.export(
+            module, example, str(path), opset_version=13, input_names=inputs, output_names=[output],
+            dynamic_axes=axes, dynamo=False,
+        )  # fmt: skip
+        _add_metadata(
+            path,
+            {"context_size": str(CONTEXT_SIZE), "vocab_size": str(VOCABULARY_SIZE)}
+            if name == "decoder"
+            else {"joiner_dim": str(JOINER_DIM)},
+        )
+
+
+def _add_metadata(path: Path, entries: dict[str, str]) -> None:
     graph = onnx.load(str(path))
-    for key, value in metadata(model).items():
+    for key, value in entries.items():
         graph.metadata_props.add(key=key, value=value)
     onnx.save(graph, str(path))
 
@@ -160,13 +192,20 @@ def main() -> None:
     warnings.simplefilter("ignore")
     logging.disable(logging.WARNING)
     args.out.mkdir(parents=True, exist_ok=True)
-    model, traced = (_loaded(args.weights) for _ in range(2))
+    model, traced, twin = (_loaded(args.weights) for _ in range(3))
     onnx_swoosh(traced)
+    onnx_swoosh(twin)
     float_path = args.out / "model.onnx"
     export_float(traced, float_path)
-    quantize_dynamic(
-        str(float_path), str(args.out / "model.int8.onnx"), op_types_to_quantize=["MatMul"], weight_type=QuantType.QInt8
-    )
+    export_head(twin, args.out)  # before the encoder, whose tracing leaves traces
+    export_float(twin, args.out / "encoder.onnx", is_transducer=True)
+    for name in ("model", "encoder", "joiner"):
+        quantize_dynamic(
+            str(args.out / f"{name}.onnx"),
+            str(args.out / f"{name}.int8.onnx"),
+            op_types_to_quantize=["MatMul"],
+            weight_type=QuantType.QInt8,
+        )
     write_tokens(args.spelling, args.out / "tokens.txt")
     torch.save({"model": {name: value.half() for name, value in model.state_dict().items()}}, args.out / "resume.pt")
     print(

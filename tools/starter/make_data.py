@@ -20,6 +20,8 @@ import voices
 
 SHARD_UTTERANCES = 100
 
+SAID = {"all": text.TRAINING, "short": text.SHORT}
+
 
 def trim(sound: voices.Float32Array) -> voices.Float32Array:
     """Cut silence to at most 50 ms on either side; empty when there is no speech."""
@@ -29,11 +31,12 @@ def trim(sound: voices.Float32Array) -> voices.Float32Array:
     return sound[max(0, loud[0] - 800) : loud[-1] + 800]
 
 
-def make_shard(engine: voices.Synthesiser, part: str, seed: str, stem: Path, utterances: int) -> float:
+def make_shard(engine: voices.Synthesiser, part: str, said: str, stem: Path, utterances: int) -> float:
     """Write one shard; returns its seconds of speech. The ``.jsonl`` appears last, when all is complete."""
+    seed = stem.name
     draw = random.Random(seed)  # noqa: S311 - repeatable, not secret
     pool = engine.voices if part == "train" else engine.held_out
-    source = text.sentences(text.TRAINING if part == "train" else text.TEST, seed)
+    source = text.sentences(SAID[said] if part == "train" else text.TEST, seed)
     lines, total = [], 0
     with stem.with_suffix(".pcm").open("wb") as pcm:
         for _ in range(utterances):
@@ -64,6 +67,7 @@ def main() -> None:
     parser.add_argument("--part", choices=["train", "test"], default="train")
     parser.add_argument("--hours", type=float, required=True, help="stop when this many hours of speech exist")
     parser.add_argument("--limit-minutes", type=float, default=1e9, help="or when this much time has passed")
+    parser.add_argument("--said", choices=sorted(SAID), default="all", help="short: digits and words alone")
     parser.add_argument("--worker", default="0/1", help="I/N: make every N-th shard, beginning with I")
     args = parser.parse_args()
     args.data.mkdir(parents=True, exist_ok=True)
@@ -71,12 +75,12 @@ def main() -> None:
     engine = voices.synthesisers(args.assets)[args.engine]()
     began, seconds, number = time.monotonic(), 0.0, first
     while seconds * step < args.hours * 3600 and time.monotonic() - began < args.limit_minutes * 60:
-        name = f"{args.engine}-{args.part}-{number:04d}"
+        name = f"{args.engine}-{args.part}-{'' if args.said == 'all' else args.said}{number:04d}"
         listing = args.data / f"{name}.jsonl"
         if listing.exists():
             seconds += shard_seconds(listing)
         else:
-            seconds += make_shard(engine, args.part, name, args.data / name, SHARD_UTTERANCES)
+            seconds += make_shard(engine, args.part, args.said, args.data / name, SHARD_UTTERANCES)
         number += step
         print(f"{name} {seconds / 3600:.2f} h {time.monotonic() - began:.0f} s", flush=True)
 

@@ -25,6 +25,7 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     args = parser.parse_args()
     first, second = weights(args.first), weights(args.second)
+    first = {name: first.get(name, value) for name, value in second.items()}  # a head that is new is taken as it is
     torch.save({"model": {name: torch.lerp(first[name], second[name], args.share) for name in first}}, args.out)
 
 

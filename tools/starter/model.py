@@ -1,4 +1,4 @@
-"""The network: a causal Zipformer2 of 3.65 million parameters with a CTC head.
+"""The network: a causal Zipformer2 of 3.65 million parameters with a CTC head, and a transducer head on the side.
 
 The layers are those of the ``zipformer`` wheel. Its package imports k2 and others that a CPU training does not
 need, so its module files are loaded beside a stand-in for ``zipformer.utils``.
@@ -16,6 +16,7 @@ from pathlib import Path
 
 import torch
 from torch import nn
+from transducer import TransducerHead
 
 CHUNK_FRAMES = 16
 """Encoder frames of 20 ms per streaming step: 320 ms."""
@@ -105,10 +106,16 @@ class StarterModel(nn.Module):
             left_context_frames=(LEFT_CONTEXT_FRAMES,),
         )
         self.ctc_output = nn.Sequential(nn.Dropout(0.1), nn.Linear(192, VOCABULARY_SIZE), nn.LogSoftmax(dim=-1))
+        self.transducer = TransducerHead(192, VOCABULARY_SIZE)
         _drop_regularisers(self)
 
     def forward(self, features: torch.Tensor, frames: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Log-probabilities (batch, frames, tokens) and their lengths, for training.
+        """Log-probabilities (batch, frames, tokens) and their lengths; arguments as for :meth:`encode`."""
+        encoded, lengths = self.encode(features, frames)
+        return self.ctc_output(encoded), lengths
+
+    def encode(self, features: torch.Tensor, frames: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Encoder outputs (batch, frames, 192) and their lengths.
 
         Args:
             features: (batch, frames, 80), padded.
@@ -118,7 +125,7 @@ class StarterModel(nn.Module):
         lengths = (frames - 7) // 2
         mask = torch.arange(x.shape[1])[None, :] >= lengths[:, None]
         out, lengths = self.encoder(x.transpose(0, 1), lengths, mask)
-        return self.ctc_output(out.transpose(0, 1)), lengths
+        return out.transpose(0, 1), lengths
 
 
 def _drop_regularisers(module: nn.Module) -> None:
@@ -145,4 +152,8 @@ def load_weights(model: StarterModel, path: Path) -> None:
     """Read weights from a checkpoint of ``train.py`` (the averaged ones) or from ``resume.pt``."""
     saved = torch.load(path, map_location="cpu", weights_only=True)
     weights = saved.get("average", saved["model"])
-    model.load_state_dict({name: value.float() for name, value in weights.items()})
+    own = {name: value.float() for name, value in weights.items()}
+    # Weights from before there was a transducer head leave it as it is.
+    missing, unexpected = model.load_state_dict(own, strict=False)
+    if unexpected or not all(name.startswith("transducer.") for name in missing):
+        raise ValueError(f"{path} holds other weights than this model's: {[*missing, *unexpected][:3]}")

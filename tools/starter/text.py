@@ -149,6 +149,14 @@ def _digits(draw: random.Random) -> str:
     return " ".join(draw.choice([*ONES, "oh"] if draw.random() < 0.2 else ONES) for _ in range(count))
 
 
+def _one_digit(draw: random.Random) -> str:
+    return draw.choice(ONES)
+
+
+def _direction(draw: random.Random) -> str:
+    return draw.choice([*DIRECTIONS, "yes", "no", "on", "off", "stop", "go", "start", "okay", "cancel", "help"])
+
+
 def _number(draw: random.Random) -> str:
     value = draw.choice(
         [draw.randint(0, 99), draw.randint(100, 999), draw.randint(1000, 9999), 100 * draw.randint(1, 90)]
@@ -335,6 +343,9 @@ DOMAIN: tuple[tuple[float, Maker], ...] = (
 
 TRAINING: tuple[tuple[float, Maker], ...] = (*DOMAIN, (2.5, _word), (3.5, _words), (5.0, _english))
 """What the model is trained on."""
+
+SHORT: tuple[tuple[float, Maker], ...] = ((4.0, _one_digit), (2.0, _digits), (3.0, _word), (1.0, _direction))
+"""Words alone, which people cut short and models hear worst; single digits above all."""
 
 TEST: tuple[tuple[float, Maker], ...] = (*DOMAIN, (12.7, _words))
 """Half command sentences, half random strings of vocabulary words."""

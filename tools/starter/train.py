@@ -58,7 +58,7 @@ class Trainer:
         torch.manual_seed(args.seed)
         self.model = StarterModel()
         self.average = StarterModel()
-        self.step, self.seconds = 0, 0.0
+        self.step, self.seconds, self.side_sum = 0, 0.0, 0.0
         self.optimiser = torch.optim.AdamW(self.model.parameters(), lr=args.rate, betas=(0.9, 0.98), weight_decay=0.01)
         if args.start:
             load_weights(self.model, args.start)
@@ -119,13 +119,17 @@ class Trainer:
             self.save()
 
     def _one_step(self, batch: Batch) -> tuple[float, float, float]:
-        log_probs, lengths = self.model(batch.features, batch.frames)
+        encoded, lengths = self.model.encode(batch.features, batch.frames)
+        log_probs = self.model.ctc_output(encoded)
         loss = ctc_loss(log_probs, lengths, batch)
         guide = max(0.0, min(1.0, 2 - 2 * self.step / self.args.flat_start)) if self.args.flat_start else 0.0
         if guide:
             loss = (1 - 0.7 * guide) * loss + guide * flat_start_loss(log_probs, lengths, batch)
+        # The head learns from the encoder as it is and does not pull at it: the CTC model stays what it would be.
+        side = self.model.transducer.loss(encoded.detach(), lengths, batch.targets, batch.target_lengths)
         self.optimiser.zero_grad(set_to_none=False)
-        loss.backward()
+        (loss + side).backward()
+        self.side_sum += side.item() / max(1.0, float(batch.target_lengths.sum()))
         total, tokens = self._share_gradient(loss.item(), float(batch.target_lengths.sum()))
         norm = float(torch.nn.utils.clip_grad_norm_(self.model.parameters(), GRADIENT_LIMIT))
         for group in self.optimiser.param_groups:
@@ -165,9 +169,11 @@ class Trainer:
             "step": self.step,
             "minutes": round(self.seconds / 60, 2),
             "loss_per_token": round(loss, 4),
+            "transducer_loss_per_token": round(self.side_sum / 25, 4),
             "gradient_norm": round(norm, 3),
             "rate": round(self.rate(), 6),
         }
+        self.side_sum = 0.0
         with (self.args.run / "log.jsonl").open("a", encoding="ascii") as log:
             log.write(json.dumps(line) + "\n")
 
