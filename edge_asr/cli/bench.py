@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from edge_asr.cli.bench_comparison import WithComparison
-from edge_asr.cli.bench_comparison import WithComparison
 from edge_asr.cli.options import Invocation, common_options, pass_invocation
 
 
