@@ -27,7 +27,7 @@ def speller() -> Speller:
 
 
 def graph_of(expression: Expression, costs: Costs | None = None) -> DecodingGraph:
-    costs = costs or Costs()
+    costs = costs or Costs(token=0.0)
     return expand(build_automaton(expression, SPELLINGS.__getitem__, costs.word), BLANK, (1, 2), costs)
 
 
@@ -56,19 +56,19 @@ def test_frames_pass_exactly_when_their_text_is_a_sentence_or_nothing(expression
 
 @given(frames=FRAMES)
 def test_speech_of_any_kind_costs_by_its_tokens(frames):
-    graph = graph_of(AnySpeech(), Costs(any_speech=5.0, any_token=2.0))
+    graph = graph_of(AnySpeech(), Costs(token=-1.0, any_speech=5.0, any_token=3.0))
     text = collapsed(frames)
     assert best_cost(graph, frames) == pytest.approx(5 + 2 * len(text) if text else 0)
 
 
 def test_a_sentence_costs_less_than_the_same_tokens_as_any_speech():
-    graph = graph_of(or_any_speech(Word("ab")), Costs(word=1.0, any_speech=0.0, any_token=2.0))
-    assert best_cost(graph, [1, 2]) == pytest.approx(1.0)
-    assert best_cost(graph, [2, 1]) == pytest.approx(4.0)
+    graph = graph_of(or_any_speech(Word("ab")), Costs(token=0.5, word=1.0, any_speech=0.0, any_token=2.0))
+    assert best_cost(graph, [1, 2]) == pytest.approx(2.0)
+    assert best_cost(graph, [2, 1]) == pytest.approx(5.0)
 
 
 def test_speech_of_any_kind_may_be_a_part_of_a_sentence():
-    graph = graph_of(Sequence((Word("a"), AnySpeech(), Word("b"))), Costs(any_token=1.0))
+    graph = graph_of(Sequence((Word("a"), AnySpeech(), Word("b"))), Costs(token=0.0, any_speech=0.0, any_token=1.0))
     assert best_cost(graph, [1, 2, 1, 2]) == pytest.approx(2.0)
     assert best_cost(graph, [1, 2]) is None
 
@@ -101,7 +101,7 @@ def test_a_language_tells_its_sentences(speller: Speller, text: str, is_sentence
     assert build_language(or_any_speech(sentences(["turn on"])), speller).accepts(text) == is_sentence
 
 
-@pytest.mark.parametrize("name", ["word", "any_speech", "any_token"])
+@pytest.mark.parametrize("name", ["token", "word", "any_speech", "any_token"])
 @pytest.mark.parametrize("value", [float("nan"), 101.0])
 def test_costs_out_of_range_are_refused(name: str, value: float):
     with pytest.raises(ConfigurationError, match=f"the cost {name} = {value}"):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 from edge_asr.commands.grammar import Expression, or_any_speech, sentences, word_loop
@@ -23,7 +24,7 @@ def main() -> None:
     try:
         expression = expression_of(args)
         speller = read_speller(args.model / "bpe.model", args.model / "tokens.txt")
-        language = build_language(expression, speller, Costs(args.word_cost, args.reject_cost, args.reject_token_cost))
+        language = build_language(expression, speller, costs_of(args))
         language.graph.write(args.out)
     except (EdgeAsrError, OSError) as error:
         sys.exit(f"error: {error}")
@@ -40,13 +41,14 @@ def arguments() -> argparse.Namespace:
     said.add_argument("--sentences", type=Path, metavar="FILE", help="one of these lines")
     said.add_argument("--grammar", type=Path, metavar="FILE", help="a sentence of this JSGF grammar")
     parser.add_argument("--reject", action="store_true", help="other speech becomes no text instead of the nearest")
-    default = Costs()
-    parser.add_argument("--word-cost", type=float, default=default.word, help="of each word (default %(default)s)")
-    parser.add_argument("--reject-cost", type=float, default=default.any_speech, help="once (default %(default)s)")
-    parser.add_argument(
-        "--reject-token-cost", type=float, default=default.any_token, help="of each token (default %(default)s)"
-    )
+    costs = parser.add_argument_group("costs", "in nats; each is explained in edge_asr/commands/graph.py")
+    for name, value in asdict(Costs()).items():
+        costs.add_argument(f"--{name.replace('_', '-')}-cost", type=float, default=value, help=f"(default {value})")
     return parser.parse_args()
+
+
+def costs_of(args: argparse.Namespace) -> Costs:
+    return Costs(**{name: getattr(args, f"{name}_cost") for name in asdict(Costs())})
 
 
 def expression_of(args: argparse.Namespace) -> Expression:
