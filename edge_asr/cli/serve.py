@@ -81,7 +81,7 @@ def run_daemon(invocation: Invocation, options: Mapping[str, tuple[str, object]]
     _log_at(settings.log.level, invocation.verbosity)
     store = open_store()
     model = choose_model(store, settings.model)
-    if model.manifest.words_note:
+    if model.manifest.words_note and not settings.engine.graph:
         remark(model.manifest.words_note)
     surroundings = Surroundings(
         notify_socket=os.environ.get("NOTIFY_SOCKET", ""),

@@ -117,7 +117,8 @@ def run_job(wishes: Wishes, settings: Settings) -> int:
 
 def _load(store: ModelStore, model: InstalledModel, settings: Settings) -> LoadedModel:
     loaded = load_model(pack(model.directory, settings, installed_vad(store)))
-    for note in (model.manifest.words_note, *loaded.engine.describe().notes):
+    words_note = "" if settings.engine.graph else model.manifest.words_note  # which tells of the model's own graph
+    for note in (words_note, *loaded.engine.describe().notes):
         if note:
             remark(note)
     return loaded

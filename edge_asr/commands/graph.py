@@ -48,6 +48,10 @@ class Costs:
                 raise ConfigurationError(f"the cost {name} = {value} is outside -100 to 100")
 
 
+WORD_LOOP_COSTS = Costs(token=0.0)
+"""For words in any order: only their sound holds them together, and a discount would turn long ones into short ones."""
+
+
 @dataclass(frozen=True, slots=True)
 class Arc:
     """One frame, or none where the label is ``EPSILON``."""

@@ -8,6 +8,7 @@ their own, and here it is told whether a text can be made without them. If not, 
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ ANY_SPEECH_OUTPUT = 1 << 30
 _MAGIC = 2125659606
 _SYMBOL_TABLES = 3  # bits of the flags
 _ARC = np.dtype([("input", "<i4"), ("output", "<i4"), ("cost", "<f4"), ("target", "<i4")])
+_NO_ARCS = np.zeros(0, _ARC)
 _BLANK = 1  # label of token 0
 
 _Arcs = npt.NDArray[Any]
@@ -58,26 +60,34 @@ def with_graph(files: Mapping[str, Path], family: ModelFamily, settings: EngineS
     return {**without, "graph": path}
 
 
-@dataclass(frozen=True, slots=True)
 class Grammar:
     """The part of a graph without speech of any kind."""
 
-    arcs: Sequence[Mapping[int, frozenset[int]]]
-    """For each state, input label to the states it leads to."""
-    final: frozenset[int]
-    start: int
+    def __init__(self, start: int, arcs: Sequence[_Arcs], final: set[int]) -> None:
+        self._start = start
+        self._arcs = arcs
+        self._final = final
+        self._known: dict[int, dict[int, set[int]]] = {}  # of a large graph, few states are ever visited
 
     def accepts(self, tokens: Iterable[int]) -> bool:
         """Whether the token ids may end here; repetitions and blanks are taken out, as the engine does."""
-        states = self._with_silence({self.start})
+        states = self._with_silence({self._start})
         for token in tokens:
             # A state that leads to itself is one sound that lasts.
-            after = {target for state in states for target in self.arcs[state].get(token + 1, ()) if target != state}
+            after = {target for state in states for target in self._after(state, token + 1) if target != state}
             states = self._with_silence(after)
-        return bool(states & self.final)
+        return bool(states & self._final)
 
     def _with_silence(self, states: set[int]) -> set[int]:
-        return states | {target for state in states for target in self.arcs[state].get(_BLANK, ())}
+        return states | {target for state in states for target in self._after(state, _BLANK)}
+
+    def _after(self, state: int, label: int) -> set[int]:
+        if state not in self._known:
+            targets = self._known[state] = {}
+            for taken, output, _cost, target in self._arcs[state].tolist():
+                if output != ANY_SPEECH_OUTPUT:
+                    targets.setdefault(taken, set()).add(target)
+        return self._known[state].get(label, set())
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +140,11 @@ def read_graph(path: Path, tokens: int) -> Grammar | None:
         arcs, final = _states(content, first, count)
     except (struct.error, ValueError) as error:
         raise GraphUnreadable("is cut off or damaged") from error
-    _check(np.concatenate([np.zeros(0, _ARC), *arcs]), start, count, tokens)
-    if not any(ANY_SPEECH_OUTPUT in leaving["output"] for leaving in arcs):
+    every = np.concatenate([_NO_ARCS, *arcs])
+    _check(every, start, count, tokens)
+    if ANY_SPEECH_OUTPUT not in every["output"]:
         return None
-    return Grammar([_by_label(leaving) for leaving in arcs], frozenset(final), start)
+    return Grammar(start, arcs, final)
 
 
 def _check(arcs: _Arcs, start: int, states: int, tokens: int) -> None:
@@ -167,24 +178,17 @@ def _string(content: bytes, position: int) -> tuple[str, int]:
     return content[begin : begin + max(0, length)].decode("ascii"), begin + max(0, length)
 
 
-def _states(content: bytes, position: int, count: int) -> tuple[list[_Arcs], list[int]]:
+def _states(content: bytes, position: int, count: int) -> tuple[list[_Arcs], set[int]]:
     """The arcs of each state, and the states that are final (their cost is not infinite)."""
-    arcs, final = [], []
+    arcs: list[_Arcs] = []
+    final: set[int] = set()
     for state in range(count):
         cost, leaving = struct.unpack_from("<fq", content, position)
         position += struct.calcsize("<fq")
         if leaving < 0:
             raise ValueError(leaving)
-        arcs.append(np.frombuffer(content, _ARC, leaving, position) if leaving else np.zeros(0, _ARC))
+        arcs.append(np.frombuffer(content, _ARC, leaving, position) if leaving else _NO_ARCS)
         position += leaving * _ARC.itemsize
-        if np.isfinite(cost):
-            final.append(state)
+        if math.isfinite(cost):
+            final.add(state)
     return arcs, final
-
-
-def _by_label(arcs: _Arcs) -> dict[int, frozenset[int]]:
-    targets: dict[int, set[int]] = {}
-    for label, output, _cost, target in arcs.tolist():
-        if label and output != ANY_SPEECH_OUTPUT:
-            targets.setdefault(label, set()).add(target)
-    return {label: frozenset(states) for label, states in targets.items()}

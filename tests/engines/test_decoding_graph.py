@@ -6,16 +6,22 @@ from pathlib import Path
 
 import kaldifst
 import pytest
+import soundfile
 
 from edge_asr.commands.grammar import Sequence, Word, or_any_speech, sentences
 from edge_asr.commands.graph import build_language
+from edge_asr.commands.jsgf import read_jsgf
 from edge_asr.commands.spelling import Speller, read_speller
+from edge_asr.engines.base import StreamOptions
 from edge_asr.engines.decoding_graph import GraphUnreadable, read_graph, read_rejection, with_graph
+from edge_asr.engines.registry import load_engine
 from edge_asr.errors import ConfigurationError
 from edge_asr.families import FAMILIES
+from edge_asr.manifest import read_manifest
 from edge_asr.settings import EngineSettings
 
-STARTER = Path(__file__).resolve().parents[2] / "models" / "starter-en"
+ROOT = Path(__file__).resolve().parents[2]
+STARTER = ROOT / "models" / "starter-en"
 TOKENS = STARTER / "tokens.txt"
 FILES = {"model": STARTER / "model.int8.onnx", "tokens": TOKENS, "graph": STARTER / "vocab.fst"}
 CTC = FAMILIES["zipformer2-ctc"]
@@ -133,6 +139,22 @@ def test_what_is_wrong_with_a_graph_comes_with_its_name(tmp_path: Path):
     path.write_text("no graph")
     with pytest.raises(ConfigurationError, match=r"the decoding graph .*my\.fst cannot be used: it is no OpenFst file"):
         read_rejection(path, TOKENS)
+
+
+@pytest.mark.model
+@pytest.mark.parametrize(("clip", "text"), [("five-five", "five five"), ("go-forward", "")])
+def test_a_grammar_hears_its_sentences_and_nothing_else(tmp_path: Path, speller: Speller, clip: str, text: str):
+    path = tmp_path / "digits.fst"
+    grammar = read_jsgf((ROOT / "tools" / "grammars" / "digits.jsgf").read_text(encoding="utf-8"))
+    build_language(or_any_speech(grammar), speller).graph.write(path)
+    engine = load_engine(STARTER, read_manifest(STARTER / "manifest.toml"), EngineSettings(graph=str(path)))
+    stream = engine.open_stream(StreamOptions())
+    stream.accept(soundfile.read(ROOT / "edge_asr" / "clips" / f"{clip}.flac", dtype="float32")[0])
+    stream.finish()
+    while stream.is_ready():
+        engine.decode([stream])
+    assert stream.hypothesis().text == text
+    assert not engine.describe().is_append_only
 
 
 def test_a_graph_of_the_user_replaces_that_of_the_model(graph: Path):

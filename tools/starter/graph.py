@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from edge_asr.commands.grammar import Expression, or_any_speech, sentences, word_loop
-from edge_asr.commands.graph import Costs, build_language
+from edge_asr.commands.graph import WORD_LOOP_COSTS, Costs, build_language
 from edge_asr.commands.jsgf import read_jsgf
 from edge_asr.commands.spelling import read_speller
 from edge_asr.errors import EdgeAsrError
@@ -43,12 +43,15 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--reject", action="store_true", help="other speech becomes no text instead of the nearest")
     costs = parser.add_argument_group("costs", "in nats; each is explained in edge_asr/commands/graph.py")
     for name, value in asdict(Costs()).items():
-        costs.add_argument(f"--{name.replace('_', '-')}-cost", type=float, default=value, help=f"(default {value})")
+        shown = f"{value}; with --words {WORD_LOOP_COSTS.token}" if name == "token" else value
+        costs.add_argument(f"--{name.replace('_', '-')}-cost", type=float, help=f"(default {shown})")
     return parser.parse_args()
 
 
 def costs_of(args: argparse.Namespace) -> Costs:
-    return Costs(**{name: getattr(args, f"{name}_cost") for name in asdict(Costs())})
+    given = {name: getattr(args, f"{name}_cost") for name in asdict(Costs())}
+    default = WORD_LOOP_COSTS if args.words else Costs()
+    return replace(default, **{name: value for name, value in given.items() if value is not None})
 
 
 def expression_of(args: argparse.Namespace) -> Expression:
