@@ -176,10 +176,9 @@ def merge(layers: Sequence[Layer]) -> Configuration:
     for layer in layers:
         values.update(layer.values)
         origins.update(layer.origins)
-    try:
-        return Configuration(_settings(values), MappingProxyType(origins))
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{error}{_blame(str(error), origins)}") from error
+    if problems := _problems(values):
+        raise ConfigurationError("\n".join(f"{problem}{_blame(problem, origins)}" for problem in problems))
+    return Configuration(_settings(values), MappingProxyType(origins))
 
 
 def suggestion(word: str, known: Sequence[str]) -> str:
@@ -205,6 +204,27 @@ def _keys() -> Iterator[Key]:
 
 KEYS: Mapping[str, Key] = MappingProxyType({key.path: key for key in _keys()})
 """Every setting by its path, in the order of the settings classes."""
+
+
+def _problems(values: Mapping[str, object]) -> list[str]:
+    """Everything that is out of range: who mends one value should not then hear of the next."""
+    hints = typing.get_type_hints(Settings)
+    problems: dict[str, None] = {}
+    for group in group_names():
+        given = {KEYS[path].name: value for path, value in values.items() if KEYS[path].group == group}
+        while (problem := _problem(hints[group], given)) and problem not in problems:
+            problems[problem] = None
+            # The sentence begins with the setting it is about; without it the next one comes to light.
+            given.pop(problem.partition(" ")[0].removeprefix(f"{group}."), None)
+    return list(problems)
+
+
+def _problem(group: Callable[..., object], given: Mapping[str, object]) -> str:
+    try:
+        group(**given)
+    except ConfigurationError as error:
+        return str(error)
+    return ""
 
 
 def _settings(values: Mapping[str, object]) -> Settings:

@@ -124,6 +124,28 @@ def test_a_value_of_the_wrong_type_in_a_variable_is_named() -> None:
         environment_layer({"EDGE_ASR_ENGINE_THREADS": "many"})
 
 
+def test_every_value_outside_its_range_is_named_at_once() -> None:
+    wrong = toml_layer("[engine]\nthreads = 0\nmax_active_paths = 0\n[server]\nport = -1\n", "a.toml")
+
+    with pytest.raises(ConfigurationError) as raised:
+        merge([wrong])
+
+    assert str(raised.value).splitlines() == [
+        "engine.threads = 0 is outside 1 to 64 (set by a.toml)",
+        "engine.max_active_paths = 0 is outside 1 to 64 (set by a.toml)",
+        "server.port = -1 is outside 0 to 65535 (set by a.toml)",
+    ]
+
+
+def test_two_settings_that_need_each_other_are_fine_together_and_named_once_when_one_is_missing() -> None:
+    merge([toml_layer('[server]\ntls_cert = "a"\ntls_key = "b"\n', "a.toml")])
+
+    with pytest.raises(ConfigurationError) as raised:
+        merge([toml_layer('[server]\ntls_cert = "a"\n', "a.toml")])
+
+    assert str(raised.value).count("only useful together") == 1
+
+
 def test_a_value_outside_its_range_names_who_set_it() -> None:
     layer = Layer({"engine.threads": 99}, {"engine.threads": "--threads"})
 
