@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import msgspec
 
 from edge_asr.bench.document import Configuration, Document, Result, Run
-from edge_asr.bench.statistics import Percentile, TooFew, percentile
 from edge_asr.bench.wording import counted
 from edge_asr.errors import GateFailed, InputError
+from edge_asr.statistics import Percentile, TooFew, percentile
 
 
 @dataclass(frozen=True, slots=True)

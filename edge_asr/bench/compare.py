@@ -13,8 +13,8 @@ from typing import Literal
 from edge_asr.bench.comparable import differences, matched, shared_clips
 from edge_asr.bench.document import Configuration, Document, Result, Run, Utterance
 from edge_asr.bench.figures import error_blocks
-from edge_asr.bench.statistics import Block, PairedChange, TooFew, paired_change, paired_percentile_change
-from edge_asr.bench.statistics import Verdict as Change
+from edge_asr.statistics import Block, PairedChange, TooFew, paired_change, paired_percentile_change
+from edge_asr.statistics import Verdict as Change
 
 TOLERANCE = 0.03
 """Relative change of times and memory that no verdict is given below; error rates have none."""

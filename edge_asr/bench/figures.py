@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
 from edge_asr.bench.document import Configuration, Figure, Run, Utterance
-from edge_asr.bench.statistics import Block, Percentile, TooFew, Trend, linear_trend, median, percentile, pooled_ratio
+from edge_asr.statistics import Block, Percentile, TooFew, Trend, linear_trend, median, percentile, pooled_ratio
 
 NOTHING_HEARD = "nothing was measured"
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from edge_asr.bench.document import Utterance
-from edge_asr.bench.workload import AlignedWord
 from edge_asr.events import Final, Partial, TranscriptEvent
 from edge_asr.scoring import normalise, score
+from edge_asr.workload import AlignedWord
 
 
 class Look(NamedTuple):

@@ -8,10 +8,10 @@ from importlib.metadata import PackageNotFoundError, version
 
 from edge_asr import __version__
 from edge_asr.bench.document import ClipIdentity, ModelIdentity, Workload
-from edge_asr.bench.workload import ClipAudio, sha256_of_audio
 from edge_asr.scoring import score
 from edge_asr.store.digest import sha256_of
 from edge_asr.store.store import InstalledModel
+from edge_asr.workload import ClipAudio, sha256_of_audio
 
 PACKAGES = ("sherpa-onnx", "onnxruntime", "numpy", "soxr", "soundfile", "msgspec", "jiwer", "whisper-normalizer")
 """Those whose version changes a figure."""

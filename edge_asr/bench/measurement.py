@@ -21,7 +21,6 @@ from edge_asr.bench.profile import encoder_share, graph_names, parse_trace
 from edge_asr.bench.recorder import RecordedEngine
 from edge_asr.bench.rig import Readings, Rig
 from edge_asr.bench.throughput import measure_throughput, stages_of, warm_up
-from edge_asr.bench.workload import AlignedWord, Clip, ClipAudio, load_clip
 from edge_asr.clock import MonotonicClock
 from edge_asr.engines.instruments import Instruments, Stopwatch
 from edge_asr.families import FAMILIES
@@ -30,6 +29,7 @@ from edge_asr.resources.memory import read_process_memory, trim_heap
 from edge_asr.resources.thermal import hottest_celsius
 from edge_asr.sessions.decode_loop import DecodeLoop
 from edge_asr.workers.configuration import unpack
+from edge_asr.workload import AlignedWord, Clip, ClipAudio, load_clip
 
 if TYPE_CHECKING:
     from edge_asr.bench.child import Loader

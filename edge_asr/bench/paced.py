@@ -18,9 +18,9 @@ from typing import Literal
 from edge_asr.bench.document import Chunks, Utterance
 from edge_asr.bench.hearing import Asked, Hearing, Schedule, utterance_of
 from edge_asr.bench.rig import Rig
-from edge_asr.bench.workload import ClipAudio
 from edge_asr.events import Failed, Final, SessionEnded, TranscriptEvent
 from edge_asr.requests import SessionOptions
+from edge_asr.workload import ClipAudio
 
 PAUSE_S = 0.3
 """Between two recordings of one listener."""

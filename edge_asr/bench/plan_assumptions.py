@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from edge_asr.bench.capacity import BoardCapacity
 from edge_asr.bench.load import CallLoad, Load, Reserve
-from edge_asr.bench.statistics import Percentile
 from edge_asr.bench.wording import counted
+from edge_asr.statistics import Percentile
 
 
 def assumptions_of(capacity: BoardCapacity, load: Load, reserve: Reserve, usable: int) -> Iterator[str]:

@@ -9,16 +9,15 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
-from importlib.resources import files
 from typing import Any
 
 from edge_asr.bench.document import ClipIdentity, Document, ModelIdentity, OperatorTime, Result, Run, encode
 from edge_asr.bench.fact_text import board_name, facts
 from edge_asr.bench.figure_text import faults, grouped, interval_text, quantity, title_of, value_text, verdict
 from edge_asr.bench.overview import COLUMNS, LEGEND, cells, filled_columns
-from edge_asr.bench.plots.chart_style import STYLE
 from edge_asr.bench.plots.plot import Plot, Section
 from edge_asr.bench.plots.sections import sections
+from edge_asr.charts.page import number, page, table
 
 _OPEN_UP_TO = 3
 """With more configurations, the figures of each are folded away under its name."""
@@ -26,19 +25,12 @@ _OPERATORS = 12
 """Of each graph; the others stand together in one row."""
 _INVALID = "<span class='mark'>invalid</span>"
 _NO_REFERENCE = "<span class='quiet'>no reference</span>"
-_RIGHT = " class='number'"
 
 
 def render_html(document: Document) -> str:
     """The whole page."""
-    css = STYLE + files("edge_asr.bench").joinpath("report.css").read_text(encoding="utf-8")
     title = f"edge-asr bench, {', '.join(model.name for model in document.models) or 'no model'}"
-    body = "\n".join(_body(document))
-    return (
-        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{css}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
-    )
+    return page(title, _body(document))
 
 
 def _body(document: Document) -> Iterator[str]:
@@ -78,10 +70,10 @@ def _overview(document: Document) -> str:
     for result in document.results:
         row = cells(result)
         mark = "yes" if result.is_valid else "<span class='mark'>NO</span>"
-        numbers = "".join(_number(row[index]) for index in shown)
+        numbers = "".join(number(row[index]) for index in shown)
         rows.append(f"<tr><th scope='row'>{escape(result.configuration.label())}</th><td>{mark}</td>{numbers}</tr>")
     notes = "".join(f"<p>{escape(note)}</p>" for note in document.notes)
-    return f"{_table(head, rows, numbers=range(2, len(shown) + 2))}<p class='quiet'>{escape(LEGEND)}</p>{notes}"
+    return f"{table(head, rows, numbers=range(2, len(shown) + 2))}<p class='quiet'>{escape(LEGEND)}</p>{notes}"
 
 
 # Plots
@@ -132,10 +124,10 @@ def _figures(result: Result) -> str:
             note = "" if figure.value is None else figure.note
             remark = " ".join(part for part in (mark, escape(note)) if part)
             rows.append(
-                f"<tr><th scope='row'>{escape(title_of(name))}</th>{_number(value_text(figure))}"
-                f"{_number(interval_text(figure))}{_number(str(figure.n or ''))}<td>{remark}</td></tr>"
+                f"<tr><th scope='row'>{escape(title_of(name))}</th>{number(value_text(figure))}"
+                f"{number(interval_text(figure))}{number(str(figure.n or ''))}<td>{remark}</td></tr>"
             )
-    return _table(["Figure", "Value", "95 % interval", "n", ""], rows, numbers=range(1, 4))
+    return table(["Figure", "Value", "95 % interval", "n", ""], rows, numbers=range(1, 4))
 
 
 def _runs(runs: Sequence[Run]) -> str:
@@ -148,7 +140,7 @@ def _runs(runs: Sequence[Run]) -> str:
     tables = "".join(f"<h3>{escape(name)}: conditions</h3>{_facts(content)}" for name, content in conditions)
     return (
         f"<details><summary>{'Its run' if len(runs) == 1 else f'Its {len(runs)} runs, one process each'}</summary>"
-        f"{_table(head, rows, numbers=(0, 1, 3, 4, 5, 6, 7, 8))}{tables}</details>"
+        f"{table(head, rows, numbers=(0, 1, 3, 4, 5, 6, 7, 8))}{tables}</details>"
         f"{''.join(f'<p>{escape(note)}</p>' for note in notes)}"
     )
 
@@ -160,8 +152,8 @@ def _run_row(run: Run) -> str:
     why = "; ".join(violation.message for violation in run.violations)
     valid = "yes" if run.is_valid else f"<span class='mark'>no: {escape(why)}</span>"
     return (
-        f"<tr>{_number(str(run.repetition + 1))}{_number(str(run.order + 1))}<td>{escape(run.provider)}</td>"
-        f"{''.join(map(_number, numbers))}<td>{valid}</td></tr>"
+        f"<tr>{number(str(run.repetition + 1))}{number(str(run.order + 1))}<td>{escape(run.provider)}</td>"
+        f"{''.join(map(number, numbers))}<td>{valid}</td></tr>"
     )
 
 
@@ -188,13 +180,13 @@ def _operator_table(result: Result, graph: str) -> str:
             OperatorTime(graph=graph, operator=f"{len(others)} others", calls=calls, total_ms=total, share=share)
         )
     rows = [
-        f"<tr><th scope='row'>{escape(it.operator)}</th>{_number(str(it.calls))}"
-        f"{_number(quantity(it.total_ms, 'ms'))}{_number(quantity(it.share, 'share'))}</tr>"
+        f"<tr><th scope='row'>{escape(it.operator)}</th>{number(str(it.calls))}"
+        f"{number(quantity(it.total_ms, 'ms'))}{number(quantity(it.share, 'share'))}</tr>"
         for it in shown
     ]
     title = f"<section><h3>{escape(f'{result.configuration.label()}: {graph}')}</h3>"
     head = ["Operator", "Calls", "Time", "Share of the graph"]
-    return f"{title}{_marks(faults(result))}{_table(head, rows, numbers=range(1, 4))}</section>"
+    return f"{title}{_marks(faults(result))}{table(head, rows, numbers=range(1, 4))}</section>"
 
 
 # What was measured, on what
@@ -236,13 +228,13 @@ def _model(model: ModelIdentity) -> str:
 def _clips(clips: Sequence[ClipIdentity]) -> Iterator[str]:
     if clips:
         rows = [
-            f"<tr><th scope='row'>{escape(clip.name)}</th>{_number(quantity(clip.audio_s, 's'))}"
+            f"<tr><th scope='row'>{escape(clip.name)}</th>{number(quantity(clip.audio_s, 's'))}"
             f"<td>{escape(clip.text) or _NO_REFERENCE}</td>"
             f"<td><code class='hash'>{escape(clip.sha256)}</code></td></tr>"
             for clip in clips
         ]
-        table = _table(["Clip", "Length", "Reference", "sha256"], rows, numbers=(1,))
-        yield f"<details><summary>The {len(clips)} clips</summary>{table}</details>"
+        listing = table(["Clip", "Length", "Reference", "sha256"], rows, numbers=(1,))
+        yield f"<details><summary>The {len(clips)} clips</summary>{listing}</details>"
 
 
 def _repeat(document: Document) -> Iterator[str]:
@@ -253,20 +245,7 @@ def _repeat(document: Document) -> Iterator[str]:
     yield f"<details><summary>The whole document as JSON</summary><pre>{raw}</pre></details>"
 
 
-# Tables
-
-
-def _table(head: Sequence[str], rows: Iterable[str], numbers: Iterable[int] = ()) -> str:
-    """With the columns at ``numbers`` aligned to the right."""
-    right = set(numbers)
-    cells = "".join(
-        f"<th scope='col'{_RIGHT if index in right else ''}>{escape(text)}</th>" for index, text in enumerate(head)
-    )
-    return f"<div class='wide'><table><thead><tr>{cells}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
-
-
-def _number(text: str) -> str:
-    return f"<td class='number'>{escape(text)}</td>"
+# Tables of facts
 
 
 def _facts(content: Mapping[str, Any]) -> str:

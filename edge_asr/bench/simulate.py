@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from edge_asr.bench.load import CallLoad
-from edge_asr.bench.statistics import Block, Ratio, pooled_ratio
+from edge_asr.statistics import Block, Ratio, pooled_ratio
 
 Durations = Literal["exponential", "lognormal", "constant"]
 """Of the same mean; the deviation of the first two equals their mean."""

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from edge_asr.bench.document import Stages, Utterance
 from edge_asr.bench.hearing import Hearing, word_errors
 from edge_asr.bench.rig import Rig
-from edge_asr.bench.workload import ClipAudio
 from edge_asr.errors import EngineFailed
 from edge_asr.events import Failed, TranscriptEvent
 from edge_asr.requests import SessionOptions
+from edge_asr.workload import ClipAudio
 
 
 @dataclass(slots=True)

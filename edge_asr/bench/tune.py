@@ -18,9 +18,9 @@ from edge_asr.bench.document import Result, Run
 from edge_asr.bench.figures import figures_of
 from edge_asr.bench.gate import DEFAULT_GATES, Gate, Surroundings, judge
 from edge_asr.bench.run import Progress, interleaved, measure_once
-from edge_asr.bench.statistics import Block, PairedChange, TooFew, paired_change
 from edge_asr.errors import EdgeAsrError
 from edge_asr.resources.topology import Core, Topology, worker_cores
+from edge_asr.statistics import Block, PairedChange, TooFew, paired_change
 
 FIRST_ROUND_S = 8.0
 FINALISTS = 3

@@ -16,7 +16,6 @@ from edge_asr.bench.document import Configuration, Document, Mode, Result, encod
 from edge_asr.bench.identity import model_identity, versions, workload_identity
 from edge_asr.bench.run import Bench, run_bench
 from edge_asr.bench.sweep import Sweep, parse_cores, parse_numbers
-from edge_asr.bench.workload import ClipAudio, bundled_clips, clips_for, load_clip, read_clips
 from edge_asr.cli import exit_codes
 from edge_asr.cli.durations import parse_duration_s
 from edge_asr.cli.messages import remark, warn
@@ -29,6 +28,7 @@ from edge_asr.scoring import metric_of
 from edge_asr.settings import Settings
 from edge_asr.store.store import InstalledModel
 from edge_asr.workers.configuration import pack
+from edge_asr.workload import ClipAudio, bundled_clips, clips_for, load_clip, read_clips
 
 IDLE_S = 5.0
 """Silence at live pace before a paced run, to see what an idle session costs."""

@@ -12,8 +12,8 @@ from rich.text import Text
 from edge_asr.bench.capacity import BoardCapacity
 from edge_asr.bench.load import CallLoad, Load
 from edge_asr.bench.plan import Plan
-from edge_asr.bench.statistics import Percentile
 from edge_asr.bench.wording import counted
+from edge_asr.statistics import Percentile
 
 Row = tuple[str, str, str]
 """What, how much, how it comes about."""

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from edge_asr.bench.capacity import capacity_from_document
-from edge_asr.bench.statistics import Percentile, TooFew
 from edge_asr.errors import GateFailed, InputError
+from edge_asr.statistics import Percentile, TooFew
 from tests.bench.documents import THROTTLED, disturbed, document
 from tests.bench.measurements import at_live_pace, repeated
 

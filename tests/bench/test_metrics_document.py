@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from edge_asr.bench.figure_text import FIGURES
-from edge_asr.bench.statistics import samples_needed
 from edge_asr.bench.validity import violations
+from edge_asr.statistics import samples_needed
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs/metrics.md").read_text(encoding="utf-8")
 

@@ -6,7 +6,7 @@ import pytest
 
 from edge_asr.bench.load import Arrivals, CallLoad
 from edge_asr.bench.simulate import Durations, SimulatedHours, simulate
-from edge_asr.bench.statistics import Ratio
+from edge_asr.statistics import Ratio
 
 
 def calls(arrivals: Arrivals = "poisson", per_hour: float = 120, **parts: float) -> CallLoad:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from edge_asr.bench.document import Result, Run, Sample
 from edge_asr.bench.labels import common_label, distinct_labels
-from edge_asr.bench.plots.axes import linear_axis
-from edge_asr.bench.plots.charts import COLOURS, Point, Series, thinned, xy_chart
 from edge_asr.bench.plots.plot import Plot, Section, by_model, marks, portions
+from edge_asr.charts.axes import linear_axis
+from edge_asr.charts.charts import COLOURS, Point, Series, thinned, xy_chart
 
 _MIB = 2**20
 _WINDOWS = 60

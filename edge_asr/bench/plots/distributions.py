@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from edge_asr.bench.document import Result, Run
 from edge_asr.bench.labels import common_label, distinct_labels
-from edge_asr.bench.plots.axes import Axis, spread_axis
-from edge_asr.bench.plots.charts import COLOURS, Series, step_cdf, xy_chart
 from edge_asr.bench.plots.plot import Plot, Section, by_model, deadline_references, deadlines, marks, portions
+from edge_asr.charts.axes import Axis, spread_axis
+from edge_asr.charts.charts import COLOURS, Series, step_cdf, xy_chart
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Literal, TypeVar
 from edge_asr.bench.document import Result
 from edge_asr.bench.figure_text import faults, quantity
 from edge_asr.bench.labels import distinct_labels
-from edge_asr.bench.plots.charts import Reference
+from edge_asr.charts.charts import Reference
 
 _Item = TypeVar("_Item")
 

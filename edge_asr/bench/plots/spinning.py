@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from edge_asr.bench.document import Result
 from edge_asr.bench.figure_text import quantity
 from edge_asr.bench.labels import common_label, distinct_labels
-from edge_asr.bench.plots.axes import linear_axis
-from edge_asr.bench.plots.charts import Bar, BarGroup, Segment, bar_chart
 from edge_asr.bench.plots.plot import Plot, Section, by_model, marks, portions
 from edge_asr.bench.plots.sweeps import alike
+from edge_asr.charts.axes import linear_axis
+from edge_asr.charts.charts import Bar, BarGroup, Segment, bar_chart
 
 _TITLE = "What spinning costs at live pace"
 _GROUPS = 8

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from edge_asr.bench.document import Result, Run, Stages
 from edge_asr.bench.figure_text import quantity
 from edge_asr.bench.labels import common_label, distinct_labels
-from edge_asr.bench.plots.axes import linear_axis
-from edge_asr.bench.plots.charts import NEUTRAL, Bar, BarGroup, Segment, bar_chart
 from edge_asr.bench.plots.plot import Plot, Section, by_model, marks, portions
+from edge_asr.charts.axes import linear_axis
+from edge_asr.charts.charts import NEUTRAL, Bar, BarGroup, Segment, bar_chart
 
 _TITLE = "Where the time goes"
 _GROUPS = 8

@@ -9,9 +9,9 @@ import msgspec
 
 from edge_asr.bench.document import Configuration, Figure, Mode, Result
 from edge_asr.bench.labels import common_label, distinct_labels
-from edge_asr.bench.plots.axes import counted_axis, linear_axis
-from edge_asr.bench.plots.charts import COLOURS, Point, Reference, Series, xy_chart
 from edge_asr.bench.plots.plot import Plot, Section, by_model, deadline_references, deadlines, marks, portions
+from edge_asr.charts.axes import counted_axis, linear_axis
+from edge_asr.charts.charts import COLOURS, Point, Reference, Series, xy_chart
 
 
 @dataclass(frozen=True, slots=True)

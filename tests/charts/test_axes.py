@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from edge_asr.bench.plots.axes import Axis, Scale, counted_axis, linear_axis, log_axis, spread_axis, ticks
+from edge_asr.charts.axes import Axis, Scale, counted_axis, linear_axis, log_axis, spread_axis, ticks
 
 
 def test_a_linear_scale_puts_the_middle_in_the_middle():

@@ -2,8 +2,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from edge_asr.bench.plots.axes import Axis
-from edge_asr.bench.plots.charts import (
+from edge_asr.charts.axes import Axis
+from edge_asr.charts.charts import (
     Bar,
     BarGroup,
     Point,

@@ -1,4 +1,4 @@
-"""What a bench listens to: recordings with their references, from the package, a manifest or a folder.
+"""What a model is measured with: recordings with their references, from the package, a manifest or a folder.
 
 A manifest is TSV with a header line (``audio``, ``text``, and optionally ``vocabulary``, ``words``) or JSONL with the
 same keys; audio paths are relative to it. ``words`` says where the words are: in JSONL a list of
@@ -25,7 +25,7 @@ from edge_asr.audio import Float32Array
 from edge_asr.errors import InputError
 from edge_asr.sources.file import open_file
 
-BUNDLED = Path(__file__).resolve().parents[1] / "clips" / "clips.tsv"
+BUNDLED = Path(__file__).resolve().parent / "clips" / "clips.tsv"
 
 OPEN_VOCABULARY = "open"
 """Speech with any words; models of commands are not measured by it."""

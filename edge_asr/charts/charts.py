@@ -1,6 +1,6 @@
 """A small chart kit: numbers in, one inline SVG out; no script, no external resource, no I/O.
 
-Colours are CSS classes, so that a page shows the same chart in a light and in a dark scheme (``chart_style.py``).
+Colours are CSS classes, so that a page shows the same chart in a light and in a dark scheme (``style.py``).
 Series differ in marker and dash as well as in colour. Lengths are in SVG user units, one CSS pixel at full size.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Literal
 
-from edge_asr.bench.plots.axes import Axis, Scale
+from edge_asr.charts.axes import Axis, Scale
 
 WIDTH = 640.0
 COLOURS = 6

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from edge_asr.bench.distributions import binomial_cdf, normal_quantile, student_cdf, student_quantile
+from edge_asr.distributions import binomial_cdf, normal_quantile, student_cdf, student_quantile
 
 
 @pytest.mark.parametrize(

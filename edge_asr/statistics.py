@@ -1,4 +1,4 @@
-"""How certain the figures of a bench are: percentiles, pooled ratios, paired changes and trends, with 95 % intervals.
+"""How certain figures are: percentiles, pooled ratios, paired changes and trends, with 95 % intervals.
 
 Pure: numbers in, numbers out. Whatever draws at random draws from a seed, so that the same measurements always give
 the same interval. Where there are too few samples the answer says so and is no number.
@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from edge_asr.bench.distributions import binomial_cdf, normal_cdf, normal_quantile, student_quantile
+from edge_asr.distributions import binomial_cdf, normal_cdf, normal_quantile, student_quantile
 
 Float64Array = npt.NDArray[np.float64]
 

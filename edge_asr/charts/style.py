@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from edge_asr.bench.plots.charts import NEUTRAL, WIDTH
+from edge_asr.charts.charts import NEUTRAL, WIDTH
 
 _LIGHT = ("#1f6fd1", "#d1560a", "#0c855a", "#7a4fc4", "#8f6208", "#bf2f7c")
 _DARK = ("#6aaeff", "#ff9a5c", "#4fd0a0", "#bfa2ff", "#e2b765", "#ff8fc6")

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from edge_asr.bench import statistics
-from edge_asr.bench.distributions import normal_quantile
-from edge_asr.bench.statistics import (
+from edge_asr import statistics
+from edge_asr.distributions import normal_quantile
+from edge_asr.statistics import (
     Block,
     Interval,
     PairedChange,

@@ -1,0 +1,1 @@
+"""Charts as inline SVG, and how they look; pure."""
