@@ -13,7 +13,13 @@
      │  ├ ModelNotFound
      │  ├ ModelDamaged
      │  ├ ModelUnsupported
-     │  └ ModelTooNew
+     │  ├ ModelTooNew
+     │  └ QuantizationError      the model cannot be quantized, or not like that
+     │     ├ AlreadyQuantized
+     │     ├ NothingQuantized
+     │     ├ NodeUnknown
+     │     ├ ChoiceImpossible
+     │     └ WeightsNotFinite
      ├ MachineError              this machine cannot do it (now)
      │  ├ ProviderUnavailable
      │  ├ LibraryMissing
@@ -25,6 +31,7 @@
      │  ├ NotEnoughMemory
      │  └ FetchFailed
      ├ GateFailed                a gate said no, or the run was invalid
+     │  └ QuantizedLess
      └ SessionError              one session fails; nothing else does
         ├ ProtocolViolation
         ├ LimitExceeded
@@ -39,14 +46,16 @@ facts as attributes and composes its sentence from them: the thing, the value fo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 __all__ = [
     "AddressInUse",
+    "AlreadyQuantized",
     "AudioNotFound",
     "AudioUnreadable",
     "AudioUnsupported",
+    "ChoiceImpossible",
     "ConfigurationError",
     "DeviceUnavailable",
     "DiskFull",
@@ -63,15 +72,20 @@ __all__ = [
     "ModelNotFound",
     "ModelTooNew",
     "ModelUnsupported",
+    "NodeUnknown",
     "NotEnoughMemory",
     "NotReady",
+    "NothingQuantized",
     "Overloaded",
     "ProtocolViolation",
     "ProviderUnavailable",
+    "QuantizationError",
+    "QuantizedLess",
     "SessionError",
     "StoreBusy",
     "StoreNotWritable",
     "UnknownProvider",
+    "WeightsNotFinite",
     "WorkerDied",
     "error_of",
 ]
@@ -186,6 +200,76 @@ class ModelTooNew(ModelUnsupported):
     """The model needs an operator set or file version that the runtime on this machine does not have."""
 
     code = "model_too_new"
+
+
+class QuantizationError(ModelError, ValueError):
+    """The model cannot be quantized, or not in the way asked for."""
+
+    code = "quantization_impossible"
+
+
+class AlreadyQuantized(QuantizationError):
+    """The graph has quantized weights already; a second time would only lose more."""
+
+    code = "already_quantized"
+
+    def __init__(self, model: str, operators: Mapping[str, int]) -> None:
+        self.model = model
+        self.operators = dict(operators)
+        found = ", ".join(f"{count} {operator}" for operator, count in sorted(self.operators.items()))
+        super().__init__(f"{model} is quantized already ({found}); start from the float32 model it was made from")
+
+
+class NothingQuantized(QuantizationError):
+    """Not one node would be quantized."""
+
+    code = "nothing_quantized"
+
+    def __init__(self, recipe: str, reason: str) -> None:
+        self.recipe = recipe
+        self.reason = reason
+        super().__init__(f"{recipe} would quantize nothing: {reason}")
+
+
+class NodeUnknown(QuantizationError, LookupError):
+    """A choice names a node that the graph does not have, or whose weights are not constant."""
+
+    code = "node_unknown"
+
+    def __init__(self, component: str, nodes: Sequence[str], available: int) -> None:
+        self.component = component
+        self.nodes = tuple(nodes)
+        listed = ", ".join(map(repr, self.nodes[:3])) + (" and others" if len(self.nodes) > 3 else "")
+        super().__init__(
+            f"{component} has no quantizable node {listed} among its {available}; "
+            "names change with the exporter, so list them anew"
+        )
+
+
+class ChoiceImpossible(QuantizationError):
+    """The node's weights cannot be stored in that way."""
+
+    code = "choice_impossible"
+
+    def __init__(self, component: str, node: str, choice: str, possible: Sequence[str]) -> None:
+        self.component = component
+        self.node = node
+        self.choice = choice
+        self.possible = tuple(possible)
+        super().__init__(f"{component}: node {node!r} cannot be {choice}; it can be {', '.join(self.possible)}")
+
+
+class WeightsNotFinite(QuantizationError):
+    """Weights are NaN or infinite: the training diverged, or the file is damaged."""
+
+    code = "weights_not_finite"
+
+    def __init__(self, model: str, tensor: str, nodes: Sequence[str]) -> None:
+        self.model = model
+        self.tensor = tensor
+        self.nodes = tuple(nodes)
+        used = f", used by {self.nodes[0]!r}" if self.nodes else ""
+        super().__init__(f"{model}: the weights {tensor!r}{used} are not finite; take another checkpoint")
 
 
 class MachineError(EdgeAsrError):
@@ -306,6 +390,22 @@ class GateFailed(EdgeAsrError):
     """A gate said no, or the run was invalid."""
 
     code = "gate_failed"
+
+
+class QuantizedLess(GateFailed):
+    """Fewer nodes were quantized than chosen; a tool that says nothing then ships a float model."""
+
+    code = "quantized_less"
+
+    def __init__(self, component: str, choice: str, planned: int, done: int) -> None:
+        self.component = component
+        self.choice = choice
+        self.planned = planned
+        self.done = done
+        super().__init__(
+            f"{component}: {done} of {planned} nodes became {choice}; this is a fault of the quantizer or of its "
+            "version of onnxruntime, and the model is not written"
+        )
 
 
 class SessionError(EdgeAsrError):
