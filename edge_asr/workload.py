@@ -12,7 +12,8 @@ import csv
 import hashlib
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +32,9 @@ OPEN_VOCABULARY = "open"
 """Speech with any words; models of commands are not measured by it."""
 
 AUDIO_SUFFIXES = frozenset((".wav", ".flac", ".ogg", ".opus", ".mp3", ".m4a", ".g722", ".aac", ".webm"))
+
+_ALIGNMENT_SLACK_S = 0.1
+"""Aligners count whole frames and may end one behind the last sample."""
 
 _EDGE_WINDOW_S = 0.02
 _EDGE_BELOW_PEAK_DB = 35.0
@@ -116,14 +120,22 @@ def load_clip(clip: Clip) -> ClipAudio:
     """Read and decode a recording.
 
     Raises:
-        InputError: It cannot be read, or is silent.
+        InputError: It cannot be read, is empty, or is shorter than where its words are said to be.
     """
     with closing(open_file(clip.path, name=str(clip.path))) as source:
         chunks = [chunk.samples for chunk in source]
         rate_hz = source.sample_rate_hz
     samples = np.concatenate(chunks) if chunks else np.zeros(0, np.float32)
+    if not samples.size:
+        raise InputError(f"{clip.path}: there is no audio in it")
+    audio_s = samples.size / rate_hz
     if clip.words:
-        onset_s, end_s = clip.words[0].start_s, clip.words[-1].end_s
+        onset_s, end_s = clip.words[0].start_s, max(word.end_s for word in clip.words)
+        if end_s > audio_s + _ALIGNMENT_SLACK_S:
+            raise InputError(
+                f"{clip.path}: its words end at {end_s:.2f} s and the recording at {audio_s:.2f} s; "
+                "they belong to another recording"
+            )
     else:
         onset_s, end_s = speech_edges(samples, rate_hz)
     integers = np.clip(np.rint(samples * 32768.0), -32768, 32767).astype(np.int16)
@@ -157,40 +169,47 @@ def _of_folder(folder: Path) -> Iterator[Clip]:
     for path in sorted(folder.rglob("*")):
         if path.suffix.lower() in AUDIO_SUFFIXES and path.is_file():
             text = path.with_suffix(".txt")
-            reference = text.read_text(encoding="utf-8").strip() if text.is_file() else ""
-            yield Clip(str(path.relative_to(folder)), path, reference)
+            yield Clip(str(path.relative_to(folder)), path, _text_of(text).strip() if text.is_file() else "")
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: it is not UTF-8 text") from error
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
 
 
 def _of_manifest(path: Path) -> Iterator[Clip]:
-    try:
-        content = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not a manifest: it is not UTF-8 text") from error
+    content = _text_of(path)
+    named: set[str] = set()
     read = _jsonl if content.lstrip().startswith("{") else _tsv
     for number, row in read(content, path):
         try:
-            yield _clip(row, path.parent)
-        except (KeyError, TypeError, ValueError) as error:
-            reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
-            raise InputError(f"{path}, line {number}: {reason}; a line has `audio` and `text`") from error
+            clip = _clip(row, path.parent)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{path}, line {number}: {error}; a line has `audio` and `text`") from error
+        if clip.name in named:
+            raise InputError(f"{path}, line {number}: {clip.name} is listed a second time")
+        named.add(clip.name)
+        yield clip
 
 
 def _tsv(content: str, path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
     reader = csv.DictReader(io.StringIO(content), delimiter="\t", quoting=csv.QUOTE_NONE)
-    if "audio" not in (reader.fieldnames or ()):
-        raise InputError(f"{path}: the first line of a TSV manifest names its columns: audio<TAB>text")
-    for row in reader:
-        row["words"] = _spans(row.get("words") or "")
-        yield reader.line_num, row
-
-
-def _spans(text: str) -> list[tuple[str, float, float]]:
-    parts = [entry.rsplit(":", 2) for entry in text.split()]
-    return [(word, float(start), float(end)) for word, start, end in parts]
+    try:
+        if "audio" not in (reader.fieldnames or ()):
+            raise InputError(f"{path}: the first line of a TSV manifest names its columns: audio<TAB>text")
+        for row in reader:
+            yield reader.line_num, row
+    except csv.Error as error:
+        raise InputError(f"{path}, line {reader.line_num + 1}: {error}") from error
 
 
 def _jsonl(content: str, path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    for number, line in enumerate(content.splitlines(), 1):
+    # Not splitlines: it also splits where a text holds a line separator of another kind.
+    for number, line in enumerate(content.split("\n"), 1):
         if line.strip():
             try:
                 row = json.loads(line)
@@ -199,20 +218,37 @@ def _jsonl(content: str, path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
             yield number, row
 
 
-def _clip(row: Mapping[str, Any], folder: Path) -> Clip:
-    words = tuple(AlignedWord(str(word), float(start), float(end)) for word, start, end in row.get("words") or ())
-    _require_order(words)
+def _clip(row: object, folder: Path) -> Clip:
+    if not isinstance(row, dict):
+        raise TypeError("it is no object")
+    name = row.get("audio")
+    if not isinstance(name, str) or not name:
+        raise ValueError("`audio` is missing")
+    words = row.get("words") or ()
+    aligned = tuple(map(_aligned_word, _spans(words) if isinstance(words, str) else words))
+    _require_order(aligned)
     return Clip(
-        name=str(row["audio"]),
-        path=folder / str(row["audio"]),
+        name=name,
+        path=folder / name,
         reference=str(row.get("text") or ""),
         vocabulary=str(row.get("vocabulary") or OPEN_VOCABULARY),
-        words=words,
+        words=aligned,
     )
 
 
+def _spans(text: str) -> list[list[str]]:
+    return [entry.rsplit(":", 2) for entry in text.split()]
+
+
+def _aligned_word(entry: Any) -> AlignedWord:  # noqa: ANN401  whatever a manifest holds
+    if not isinstance(entry, list) or len(entry) != 3:
+        raise ValueError(f"{entry!r} is not a word with its start and end")
+    return AlignedWord(str(entry[0]), float(entry[1]), float(entry[2]))
+
+
 def _require_order(words: tuple[AlignedWord, ...]) -> None:
-    earlier: Callable[[int], float] = lambda index: words[index - 1].start_s if index else 0.0  # noqa: E731
-    for index, word in enumerate(words):
-        if not earlier(index) <= word.start_s <= word.end_s:
+    earliest_s = 0.0
+    for word in words:
+        if not earliest_s <= word.start_s <= word.end_s < math.inf:
             raise ValueError(f"word {word.text!r} from {word.start_s} to {word.end_s} s is out of order")
+        earliest_s = word.start_s

@@ -113,12 +113,49 @@ class Chunks(msgspec.Struct, frozen=True, kw_only=True):
     chunk_ms: float = 0.0
     """Audio per step of the model; 0 for models that do not stream, whose steps are as long as the pieces."""
     compute_ms: tuple[float, ...] = ()
-    """Inside the step."""
+    """Inside the step. Of a soak, this and the other series are an even sample."""
     latency_ms: tuple[float, ...] = ()
     """From the release of the piece that completed the chunk to the end of its step: waiting and computing."""
+    at_s: tuple[float, ...] = ()
+    """When each of these steps ended, since the measuring began."""
     jitter_ms: tuple[float, ...] = ()
     """How late the feeder itself was, per piece."""
     backlog_max_s: float = 0.0
+    steps: int | None = None
+    """How many there were in all; ``None``: those listed."""
+    missed: int | None = None
+    """Of all steps, those whose latency was longer than the chunk; ``None``: to be counted."""
+    compute_max_ms: float | None = None
+    latency_max_ms: float | None = None
+    jitter_max_ms: float | None = None
+    """The largest of all, listed or not; ``None``: of those listed."""
+
+    @property
+    def step_count(self) -> int:
+        """Of all steps."""
+        return len(self.latency_ms) if self.steps is None else self.steps
+
+    @property
+    def missed_count(self) -> int:
+        """Of all steps, those that were late; 0 for models that do not stream."""
+        if self.missed is not None:
+            return self.missed
+        return sum(value > self.chunk_ms for value in self.latency_ms) if self.chunk_ms else 0
+
+    @property
+    def longest_compute_ms(self) -> float:
+        """Of all steps; 0 without any."""
+        return max(self.compute_ms, default=0.0) if self.compute_max_ms is None else self.compute_max_ms
+
+    @property
+    def longest_latency_ms(self) -> float:
+        """Of all steps; 0 without any."""
+        return max(self.latency_ms, default=0.0) if self.latency_max_ms is None else self.latency_max_ms
+
+    @property
+    def longest_jitter_ms(self) -> float:
+        """Of all pieces; 0 without any."""
+        return max(self.jitter_ms, default=0.0) if self.jitter_max_ms is None else self.jitter_max_ms
 
 
 class Sample(msgspec.Struct, frozen=True, kw_only=True):
@@ -130,6 +167,8 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
     audio_s: float = 0.0
     """Audio decoded so far, all streams."""
     cpu_s: float = 0.0
+    busy_s: float = 0.0
+    """Processing time so far; throughput mode."""
     celsius: float | None = None
     frequency_khz: int | None = None
 
@@ -204,6 +243,14 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
 
 
+class Drift(msgspec.Struct, frozen=True, kw_only=True):
+    """A figure that did not stay where it was."""
+
+    figure: str
+    """Such as ``memory_growth``."""
+    message: str
+
+
 class OperatorTime(msgspec.Struct, frozen=True, kw_only=True):
     """One kind of operator of one of the model's graphs, from the runtime's own profile."""
 
@@ -225,6 +272,10 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     operators: tuple[OperatorTime, ...] = ()
     error: str = ""
     """Why there is no measurement, where there is none."""
+    error_code: str = ""
+    """Of the error, lower_snake_case."""
+    drifts: tuple[Drift, ...] = ()
+    """What changed over a long run, beyond doubt and by more than is harmless."""
 
     @property
     def is_valid(self) -> bool:

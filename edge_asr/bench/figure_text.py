@@ -17,6 +17,9 @@ _SHOWN = {
     "bytes": (1 / _MIB, "MiB"),
     "bytes per hour": (1 / _MIB, "MiB/h"),
     "ratio": (1.0, ""),
+    "ratio per hour": (1.0, "/h"),
+    "ms per hour": (1.0, "ms/h"),
+    "°C per hour": (1.0, "°C/h"),
 }
 """Unit of a document to factor and unit on the page; others stay."""
 
@@ -48,7 +51,7 @@ FIGURES: Mapping[str, FigureName] = {
     "feeder_jitter_p90": FigureName("Deadlines", "Feeder jitter, p90"),
     **_percentiles("first_partial", "Latency", "First partial after speech onset", "p50", "p90"),
     **_percentiles("emission_delay", "Latency", "Word emission delay", "p50", "p90", "p99"),
-    **_percentiles("flush_latency", "Latency", "Last audio to final", "p50", "p90"),
+    **_percentiles("flush_latency", "Latency", "Last audio to final", "p50", "p90", "max"),
     **_percentiles("final_latency", "Latency", "End of speech to final", "p50", "p90"),
     "final_rule_p50": FigureName("Latency", "… of it the endpoint rule, p50"),
     "final_compute_p50": FigureName("Latency", "… of it computing, p50"),
@@ -61,6 +64,9 @@ FIGURES: Mapping[str, FigureName] = {
     "first_decode": FigureName("Resources", "First decode"),
     "memory_peak": FigureName("Resources", "Peak memory"),
     "memory_growth": FigureName("Resources", "Memory growth"),
+    "rtf_drift": FigureName("Resources", "Drift of the real-time factor"),
+    "latency_drift": FigureName("Resources", "Drift of the chunk latency"),
+    "temperature_drift": FigureName("Resources", "Drift of the temperature"),
     "idle_cpu": FigureName("Resources", "CPU at silence"),
 }
 """Every figure a bench gives, in the order of a report; ``docs/metrics.md`` explains each."""
@@ -145,10 +151,11 @@ def violations_of(result: Result) -> list[str]:
 
 
 def faults(result: Result) -> list[str]:
-    """All that is wrong with a configuration: that it was not measured, or what disturbed it."""
+    """All that is wrong with a configuration: that it was not measured, what drifted, and what disturbed it."""
     if not result.runs:
         return [f"not measured: {result.error or 'no run was made'}"]
-    return [*([f"incomplete: {result.error}"] if result.error else []), *violations_of(result)]
+    incomplete = [f"incomplete: {result.error}"] if result.error else []
+    return [*incomplete, *(f"drift: {drift.message}" for drift in result.drifts), *violations_of(result)]
 
 
 def verdict(document: Document) -> str:

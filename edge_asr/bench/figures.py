@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
-from edge_asr.bench.document import Configuration, Figure, Run, Utterance
-from edge_asr.statistics import Block, Percentile, TooFew, Trend, linear_trend, median, percentile, pooled_ratio
+from edge_asr.bench.document import Chunks, Configuration, Figure, Run, Utterance
+from edge_asr.bench.drift import drift_figures
+from edge_asr.statistics import Block, Percentile, TooFew, median, percentile, pooled_ratio
 
 NOTHING_HEARD = "nothing was measured"
 
@@ -62,18 +63,19 @@ def _paced_figures(runs: Sequence[Run]) -> dict[str, Figure]:
     spoken = [utterance for run in runs for utterance in run.utterances]
     compute = _chained(run.chunks.compute_ms for run in runs if run.chunks)
     latency = _chained(run.chunks.latency_ms for run in runs if run.chunks)
-    period_ms = max((run.chunks.chunk_ms for run in runs if run.chunks), default=0.0)
+    heard = [run.chunks for run in runs if run.chunks and run.chunks.step_count]
     figures = {
         "rtf_cpu_live": _ratio([Block(run.repetition, "run", run.cpu_s, run.audio_s) for run in runs if run.audio_s]),
         **_percentiles("chunk_compute", compute, (50, 90, 95, 99)),
-        "chunk_compute_max": _largest(compute, "ms"),
+        "chunk_compute_max": _largest([chunks.longest_compute_ms for chunks in heard], "ms"),
         **_percentiles("chunk_latency", latency, (50, 90, 99)),
-        "chunk_latency_max": _largest(latency, "ms"),
-        "deadline_miss": _misses(latency, period_ms),
+        "chunk_latency_max": _largest([chunks.longest_latency_ms for chunks in heard], "ms"),
+        "deadline_miss": _misses(heard),
         "backlog_max": _largest([run.chunks.backlog_max_s for run in runs if run.chunks], "s"),
         "feeder_jitter_p90": _percentile(_chained(run.chunks.jitter_ms for run in runs if run.chunks), 90),
         **_percentiles("first_partial", _said(spoken, "first_partial_ms"), (50, 90)),
         **_percentiles("flush_latency", _said(spoken, "flush_ms"), (50, 90)),
+        "flush_latency_max": _largest(_said(spoken, "flush_ms"), "ms"),
         **_percentiles("final_latency", _said(spoken, "final_ms"), (50, 90)),
         **_percentiles("final_rule", _said(spoken, "final_rule_ms"), (50,)),
         **_percentiles("final_compute", _said(spoken, "final_compute_ms"), (50,)),
@@ -97,7 +99,7 @@ def _paced_figures(runs: Sequence[Run]) -> dict[str, Figure]:
 def _resource_figures(runs: Sequence[Run]) -> dict[str, Figure]:
     figures = {
         "memory_peak": Figure(value=max(run.peak_bytes for run in runs), unit="bytes", n=len(runs)),
-        "memory_growth": _growth(runs),
+        **drift_figures(max(runs, key=lambda run: len(run.samples))),  # the longest: minutes say little about a day
         "first_decode": Figure(value=median([run.first_decode_ms for run in runs]), unit="ms", n=len(runs)),
     }
     for name, is_cold in (("load", False), ("load_cold", True)):
@@ -150,13 +152,14 @@ def _largest(samples: Sequence[float], unit: str) -> Figure:
     return Figure(value=max(samples), unit=unit, n=len(samples))
 
 
-def _misses(latency_ms: Sequence[float], period_ms: float) -> Figure:
-    if not period_ms:
-        return Figure(value=None, unit="share", note="the model does not stream: its steps have no deadline")
-    if not latency_ms:
+def _misses(heard: Sequence[Chunks]) -> Figure:
+    steps = sum(chunks.step_count for chunks in heard)
+    if not steps:
         return Figure(value=None, unit="share", note=NOTHING_HEARD)
-    late = sum(value > period_ms for value in latency_ms)
-    return Figure(value=late / len(latency_ms), unit="share", n=len(latency_ms), note=f"{late} of {len(latency_ms)}")
+    if not any(chunks.chunk_ms for chunks in heard):
+        return Figure(value=None, unit="share", note="the model does not stream: its steps have no deadline")
+    late = sum(chunks.missed_count for chunks in heard)
+    return Figure(value=late / steps, unit="share", n=steps, note=f"{late} of {steps}")
 
 
 def _stability(spoken: Sequence[Utterance]) -> Figure:
@@ -165,19 +168,6 @@ def _stability(spoken: Sequence[Utterance]) -> Figure:
         return Figure(value=None, unit="share", note=NOTHING_HEARD)
     changed = sum(utterance.changed_words for utterance in spoken)
     return Figure(value=changed / emitted, unit="share", n=emitted, note="changed words per shown word; 0 is best")
-
-
-def _growth(runs: Sequence[Run]) -> Figure:
-    """Of the longest run: what is learnt in a minute says little about a day."""
-    longest = max(runs, key=lambda run: len(run.samples))
-    times = [sample.at_s for sample in longest.samples]
-    sizes = [float(sample.rss_bytes) for sample in longest.samples]
-    match linear_trend(times, sizes):
-        case TooFew() as few:
-            return Figure(value=None, unit="bytes per hour", n=len(times), note=str(few))
-        case Trend() as trend:
-            low, high = trend.interval.low, trend.interval.high
-            return Figure(value=trend.per_hour, unit="bytes per hour", low=low, high=high, n=trend.windows)
 
 
 def _said(spoken: Iterable[Utterance], field: str) -> list[float]:

@@ -8,14 +8,19 @@ the model's own time stamps, which know nothing of computing and queueing.
 from __future__ import annotations
 
 import difflib
+import re
+import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from edge_asr.bench.document import Utterance
 from edge_asr.events import Final, Partial, TranscriptEvent
-from edge_asr.scoring import normalise, score
+from edge_asr.scoring import metric_of, score
 from edge_asr.workload import AlignedWord
+
+_APOSTROPHES = re.compile("['’]")
 
 
 class Look(NamedTuple):
@@ -162,15 +167,31 @@ def emission_delays_ms(
     """
     if not words or not looks:
         return []
-    texts = [normalise(look.text, language).split() for look in looks]
-    reference = [normalise(word.text, language) for word in words]
+    texts = [_units(look.text, language) for look in looks]
+    units = [(unit, index) for index, word in enumerate(words) for unit in _units(word.text, language)]
     settled = _settled_since(texts)
-    matcher = difflib.SequenceMatcher(a=reference, b=texts[-1], autojunk=False)
+    matcher = difflib.SequenceMatcher(a=[unit for unit, _ in units], b=texts[-1], autojunk=False)
+    seen = Counter[int]()
+    stood_ns: dict[int, int] = {}
+    for match in matcher.get_matching_blocks():
+        for offset in range(match.size):
+            index = units[match.a + offset][1]
+            seen[index] += 1
+            stood_ns[index] = max(stood_ns.get(index, 0), looks[settled[match.b + offset]].at_ns)
+    needed = Counter(index for _, index in units)
     return [
-        _ms(looks[settled[match.b + offset]].at_ns - schedule.at(words[match.a + offset].end_s))
-        for match in matcher.get_matching_blocks()
-        for offset in range(match.size)
+        _ms(stood_ns[index] - schedule.at(words[index].end_s)) for index in stood_ns if seen[index] == needed[index]
     ]
+
+
+def _units(text: str, language: str) -> list[str]:
+    """Words, or characters, without case and punctuation.
+
+    Not the scorer's own normaliser: that joins spelt numbers, so that a word on its own and in its sentence differ.
+    """
+    kept = (char if unicodedata.category(char)[0] in "LMN" else " " for char in _APOSTROPHES.sub("", text.casefold()))
+    words = "".join(kept).split()
+    return list("".join(words)) if metric_of(language) == "cer" else words
 
 
 def _settled_since(texts: Sequence[Sequence[str]]) -> list[int]:

@@ -19,7 +19,7 @@ from edge_asr.bench.document import Chunks, Run, Stages, Utterance
 from edge_asr.bench.paced import chunks_of, measure_paced
 from edge_asr.bench.profile import encoder_share, graph_names, parse_trace
 from edge_asr.bench.recorder import RecordedEngine
-from edge_asr.bench.rig import Readings, Rig
+from edge_asr.bench.rig import Notebook, Readings, Rig
 from edge_asr.bench.throughput import measure_throughput, stages_of, warm_up
 from edge_asr.clock import MonotonicClock
 from edge_asr.engines.instruments import Instruments, Stopwatch
@@ -96,8 +96,8 @@ def measure(task: Task, prepared: Prepared) -> Run:
         first_decode_ms=prepared.first_decode_ms,
         provider=description.provider,
         wall_s=measured.wall_s,
-        audio_s=sum(utterance.audio_s for utterance in measured.utterances),
-        padding_s=rig.tail_s * len(measured.utterances),
+        audio_s=measured.audio_s,
+        padding_s=rig.tail_s * measured.recordings,
         cpu_s=measured.cpu_s,
         idle_cpu_share=prepared.idle_cpu_share,
         peak_bytes=memory.peak_resident_bytes,
@@ -124,7 +124,7 @@ def profile(task: Task, load: Loader) -> Outcome:
         rig.begin()
         rig.engine.forget()
         measure_throughput(rig, clips, least_audio_s=PROFILED_S, streams=1)
-        description, steps = rig.engine.describe(), len(rig.engine.compute_ms)
+        description, steps = rig.engine.describe(), rig.engine.decoded_steps
         decode_ms = watch.decode_ns / 1e6 if description.is_streaming else 0.0
         family = FAMILIES.get(description.family)
         rig.engine.close()
@@ -141,6 +141,8 @@ def profile(task: Task, load: Loader) -> Outcome:
 class _Measured:
     wall_s: float
     cpu_s: float
+    audio_s: float
+    recordings: int
     utterances: tuple[Utterance, ...]
     stages: Stages | None = None
     chunks: Chunks | None = None
@@ -157,32 +159,60 @@ def _throughput(task: Task, prepared: Prepared) -> _Measured:
         most_s=math.inf if task.most_s is None else task.most_s,
     )
     _wall_s, cpu_s = rig.elapsed()
-    return _Measured(outcome.total_ns / 1e9, cpu_s, tuple(outcome.utterances), stages=stages_of(rig, outcome))
+    return _Measured(
+        wall_s=outcome.total_ns / 1e9,
+        cpu_s=cpu_s,
+        audio_s=outcome.audio_s,
+        recordings=outcome.utterances.count,
+        utterances=outcome.utterances.items(),
+        stages=stages_of(rig, outcome),
+    )
 
 
 def _paced(task: Task, prepared: Prepared) -> _Measured:
     rig, streams = prepared.rig, task.configuration.streams
     outcome = measure_paced(rig, prepared.clips, streams=streams, seconds=task.seconds, sleep=time.sleep)
     wall_s, cpu_s = rig.elapsed()
-    notes = [f"a session failed: {reason}" for reason in outcome.failures]
+    notes = [f"{count} of the sessions failed: {reason}" for reason, count in outcome.failures.items()]
     if outcome.is_hopeless:
         notes.append("decoding fell behind without end and the run was cut short")
-    return _Measured(wall_s, cpu_s, tuple(outcome.utterances), chunks=chunks_of(rig, outcome), notes=tuple(notes))
+    return _Measured(
+        wall_s=wall_s,
+        cpu_s=cpu_s,
+        audio_s=outcome.audio_s,
+        recordings=outcome.utterances.count,
+        utterances=outcome.utterances.items(),
+        chunks=chunks_of(rig, outcome),
+        notes=tuple(notes),
+    )
 
 
 def _rig(task: Task, load: Loader, instruments: Instruments, watch: Stopwatch) -> Rig:
     settings = unpack(task.configure)
     clock = MonotonicClock()
     loaded = load(task.configure, instruments)
-    engine = RecordedEngine(loaded.engine, clock)
-    loop = DecodeLoop(engine, settings.endpoint, settings.scheduler, clock, text_case=loaded.text_case)
-    return Rig(loop, engine, watch, clock, _read, task.language, task.configuration.piece_ms)
+    notebook = Notebook.for_run_of(_length_s(task))
+    engine = RecordedEngine(loaded.engine, clock, notebook.most_steps)
+    return Rig(
+        loop=DecodeLoop(engine, settings.endpoint, settings.scheduler, clock, text_case=loaded.text_case),
+        engine=engine,
+        stopwatch=watch,
+        clock=clock,
+        read=_read,
+        cpu_ns=time.process_time_ns,
+        language=task.language,
+        piece_ms=task.configuration.piece_ms,
+        notebook=notebook,
+    )
+
+
+def _length_s(task: Task) -> float:
+    return task.least_audio_s if task.configuration.mode == "throughput" else task.seconds
 
 
 def _read() -> Readings:
     return Readings(
         rss_bytes=read_process_memory(os.getpid()).resident_bytes,
-        cpu_ns=time.process_time_ns(),
         celsius=hottest_celsius(),
         frequency_khz=min((policy.current_khz for policy in read_policies() if policy.current_khz), default=None),
     )
@@ -210,6 +240,13 @@ def _idle_share(rig: Rig, task: Task) -> float:
         Clip("silence", Path()), np.zeros(round(task.idle_s * rate_hz), np.int16), rate_hz, 0.0, task.idle_s
     )
     rig.begin()
-    measure_paced(rig, [silence], streams=task.configuration.streams, seconds=task.idle_s / 2, sleep=time.sleep)
+    measure_paced(
+        rig,
+        [silence],
+        streams=task.configuration.streams,
+        seconds=task.idle_s / 2,
+        sleep=time.sleep,
+        waits_for_rule=False,
+    )
     wall_s, cpu_s = rig.elapsed()
     return cpu_s / wall_s

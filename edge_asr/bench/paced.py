@@ -11,13 +11,17 @@ the segment.
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from edge_asr.bench.document import Chunks, Utterance
 from edge_asr.bench.hearing import Asked, Hearing, Schedule, utterance_of
+from edge_asr.bench.recorder import RecordedStream
 from edge_asr.bench.rig import Rig
+from edge_asr.bench.thinning import Thinned
 from edge_asr.events import Failed, Final, SessionEnded, TranscriptEvent
 from edge_asr.requests import SessionOptions
 from edge_asr.workload import ClipAudio
@@ -34,6 +38,9 @@ HOPELESS_S = 20.0
 LAST_WORD_S = 1.0
 """A final whose last word ends so long before the speech does closed an earlier segment."""
 
+_INSTANT_S = 1e-6
+"""Less than a sample: what adding up seconds may be off by."""
+
 _NEVER = 1 << 62
 
 Phase = Literal["pause", "speech", "silence", "closing", "done"]
@@ -43,16 +50,26 @@ Phase = Literal["pause", "speech", "silence", "closing", "done"]
 class Paced:
     """What came out."""
 
-    utterances: list[Utterance] = field(default_factory=list)
-    jitter_ms: list[float] = field(default_factory=list)
+    utterances: Thinned[Utterance] = field(default_factory=Thinned)
+    audio_s: float = 0.0
+    """Of the sources, all listeners."""
+    jitter_ms: Thinned[float] = field(default_factory=Thinned)
+    jitter_max_ms: float = 0.0
     backlog_max_s: float = 0.0
-    failures: list[str] = field(default_factory=list)
+    failures: Counter[str] = field(default_factory=Counter)
+    """Sessions that failed, by reason."""
     is_hopeless: bool = False
     """The recogniser fell behind without end and the run was cut short."""
 
 
 def measure_paced(
-    rig: Rig, clips: Sequence[ClipAudio], *, streams: int, seconds: float, sleep: Callable[[float], None]
+    rig: Rig,
+    clips: Sequence[ClipAudio],
+    *,
+    streams: int,
+    seconds: float,
+    sleep: Callable[[float], None],
+    waits_for_rule: bool = True,
 ) -> Paced:
     """Let ``streams`` listeners talk for ``seconds``; recordings that were begun are played to their end.
 
@@ -62,12 +79,20 @@ def measure_paced(
         streams: Listeners.
         seconds: No recording begins later.
         sleep: Waits so many seconds.
+        waits_for_rule: Whether every second recording is left to the endpoint rule.
     """
-    outcome = Paced()
+    outcome = Paced(Thinned(rig.notebook.most_utterances), jitter_ms=Thinned(rig.notebook.most_steps))
     t0_ns = rig.clock.now_ns() + 50_000_000
     period_s = max(rig.engine.describe().chunk_ms, rig.piece_ms) / 1000
     players = [
-        _Player(rig, stream, clips, t0_ns + round(stream / streams * period_s * 1e9), t0_ns + round(seconds * 1e9))
+        _Player(
+            rig,
+            stream,
+            clips,
+            start_ns=t0_ns + round(stream / streams * period_s * 1e9),
+            last_start_ns=t0_ns + round(seconds * 1e9),
+            waits_for_rule=waits_for_rule,
+        )
         for stream in range(streams)
     ]
     _Stage(rig, players, outcome, sleep).run()
@@ -76,19 +101,35 @@ def measure_paced(
 
 def chunks_of(rig: Rig, outcome: Paced) -> Chunks:
     """The steps since the engine's records were cleared."""
+    engine, steps = rig.engine, rig.engine.steps.items()
     return Chunks(
-        chunk_ms=rig.engine.describe().chunk_ms,
-        compute_ms=tuple(round(value, 3) for value in rig.engine.compute_ms),
-        latency_ms=tuple(round(value, 3) for value in rig.engine.latency_ms),
-        jitter_ms=tuple(round(value, 3) for value in outcome.jitter_ms),
+        chunk_ms=engine.describe().chunk_ms,
+        compute_ms=tuple(round(step.compute_ms, 3) for step in steps),
+        latency_ms=tuple(round(step.latency_ms, 3) for step in steps),
+        at_s=tuple(round((step.at_ns - rig.started_ns) / 1e9, 3) for step in steps),
+        jitter_ms=tuple(round(value, 3) for value in outcome.jitter_ms.items()),
         backlog_max_s=round(outcome.backlog_max_s, 3),
+        steps=engine.steps.count,
+        missed=engine.missed,
+        compute_max_ms=round(engine.compute_max_ms, 3),
+        latency_max_ms=round(engine.latency_max_ms, 3),
+        jitter_max_ms=round(outcome.jitter_max_ms, 3),
     )
 
 
 class _Player:
     """One listener and its recordings."""
 
-    def __init__(self, rig: Rig, stream: int, clips: Sequence[ClipAudio], start_ns: int, last_start_ns: int) -> None:
+    def __init__(
+        self,
+        rig: Rig,
+        stream: int,
+        clips: Sequence[ClipAudio],
+        *,
+        start_ns: int,
+        last_start_ns: int,
+        waits_for_rule: bool,
+    ) -> None:
         self.session_id = ""
         self.due_ns = start_ns
         """When the listener does something next."""
@@ -97,12 +138,16 @@ class _Player:
         self._stream = stream
         self._clips = clips
         self._last_start_ns = last_start_ns
+        self._waits_for_rule = waits_for_rule
         self._number = stream
         self._hearing = Hearing()
         self._schedule = Schedule(0, 0.0, 0.0)
         self._pieces: Iterator[bytes] = iter(())
+        self._stream_state: RecordedStream | None = None
         self._fed_s = 0.0
         self._released_ns = 0
+        self._is_closed = False
+        """Whether the endpoint rule has closed the segment of the last word."""
 
     @property
     def _clip(self) -> ClipAudio:
@@ -110,8 +155,9 @@ class _Player:
 
     @property
     def _is_flushed(self) -> bool:
-        """Whether this recording is ended at once; alternates, whatever the number of clips."""
-        return (self._number + self._number // len(self._clips)) % 2 == 0
+        """Whether this recording is ended at once; alternates from clip to clip, and between passes for each clip."""
+        turn, place = divmod(self._number, len(self._clips))
+        return not self._waits_for_rule or (turn + place) % 2 == 0
 
     def act(self) -> None:
         """What is due."""
@@ -124,9 +170,11 @@ class _Player:
 
     def hear(self, event: TranscriptEvent, now_ns: int) -> Utterance | None:
         """Take an event of the session; the utterance once the session is over."""
-        self._hearing.hear(event, now_ns, self._released_ns)
-        if isinstance(event, Final) and self.phase == "silence" and event.end_s >= self._schedule.end_s - LAST_WORD_S:
-            self._finish()
+        self._hearing.hear(event, now_ns, self._needed_ns())
+        if isinstance(event, Final) and event.end_s >= self._schedule.end_s - LAST_WORD_S:
+            self._is_closed = True
+            if self.phase == "silence":
+                self._finish()
         if not isinstance(event, SessionEnded | Failed):
             return None
         clip = self._clip
@@ -146,20 +194,34 @@ class _Player:
         self._hearing = Hearing()
         self._schedule = Schedule(self.due_ns, clip.onset_s, clip.end_s)
         self._pieces = clip.pieces(self._rig.piece_ms)
-        self._fed_s, self._released_ns = 0.0, self.due_ns
-        schedule, fed = self._schedule, self._released_at
-        self._rig.engine.expect(lambda position_s: fed(schedule, position_s))
+        self._fed_s, self._released_ns, self._is_closed = 0.0, self.due_ns, False
+        schedule, released_at = self._schedule, self._released_at
+        self._rig.engine.expect(lambda position_s: released_at(schedule, clip.audio_s, position_s))
         self._rig.loop.open(
             self.session_id, SessionOptions(sample_rate_hz=clip.sample_rate_hz, language=self._rig.language)
         )
+        self._stream_state = self._rig.engine.newest
         self.phase = "speech"
         self._wait_for(min(self._rig.piece_ms / 1000, clip.audio_s))
 
-    def _released_at(self, schedule: Schedule, position_s: float) -> int:
-        """When the piece that holds the position was delivered."""
+    def _released_at(self, schedule: Schedule, audio_s: float, position_s: float) -> int:
+        """When the piece that holds the position was delivered; the recording's last piece may be shorter."""
+        if position_s <= audio_s + _INSTANT_S:
+            end_s = min(self._in_pieces(position_s), audio_s)
+        else:
+            end_s = audio_s + self._in_pieces(position_s - audio_s)
+        return min(schedule.at(end_s), self._released_ns)
+
+    def _in_pieces(self, seconds: float) -> float:
         piece_s = self._rig.piece_ms / 1000
-        pieces = -(-round(position_s * 1e6) // round(piece_s * 1e6))
-        return min(schedule.at(pieces * piece_s), self._released_ns)
+        return math.ceil(seconds / piece_s - _INSTANT_S) * piece_s
+
+    def _needed_ns(self) -> int:
+        """When the newest audio that the engine has taken was delivered: what came later changed nothing yet."""
+        stream = self._stream_state
+        if stream is None:
+            return self._released_ns
+        return self._released_at(self._schedule, self._clip.audio_s, stream.accepted_s)
 
     def _wait_for(self, more_s: float) -> None:
         self.due_ns = self._schedule.at(self._fed_s + more_s)
@@ -168,10 +230,12 @@ class _Player:
         piece = next(self._pieces)
         self._feed(piece)
         rest_s = self._clip.audio_s - self._fed_s
-        if rest_s > 1e-6:
+        if rest_s > _INSTANT_S:
             self._wait_for(min(self._rig.piece_ms / 1000, rest_s))
         elif self._is_flushed:
             self._schedule = replace(self._schedule, finished_ns=self._released_ns)
+            self._finish()
+        elif self._is_closed:  # by the silence at the end of the recording itself
             self._finish()
         else:
             self.phase = "silence"
@@ -230,14 +294,17 @@ class _Stage:
         for event in self._rig.loop.take_events():
             player = next(player for player in self._players if player.session_id == event.session_id)
             if isinstance(event, Failed):
-                self._outcome.failures.append(event.message)
+                self._outcome.failures[event.message] += 1
             utterance = player.hear(event, self._rig.clock.now_ns())
             if utterance is not None:
-                self._outcome.utterances.append(utterance)
+                self._outcome.utterances.add(utterance)
+                self._outcome.audio_s += utterance.audio_s
 
     def _wait(self) -> None:
         due_ns = min(player.due_ns for player in self._players)
         early_ns = due_ns - self._rig.clock.now_ns()
         if due_ns != _NEVER and early_ns > 0:
             self._sleep(early_ns / 1e9)
-            self._outcome.jitter_ms.append(max(0.0, (self._rig.clock.now_ns() - due_ns) / 1e6))
+            late_ms = max(0.0, (self._rig.clock.now_ns() - due_ns) / 1e6)
+            self._outcome.jitter_ms.add(late_ms)
+            self._outcome.jitter_max_ms = max(self._outcome.jitter_max_ms, late_ms)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import subprocess
@@ -18,11 +19,17 @@ import msgspec
 
 from edge_asr.bench.child import Outcome, Task, now_ns
 from edge_asr.bench.conditions import ConditionsRecorder, RunEvents, condition_figures, violations
-from edge_asr.bench.document import Configuration, OperatorTime, Result, Run, Stages
+from edge_asr.bench.document import Chunks, Configuration, OperatorTime, Result, Run, Stages
+from edge_asr.bench.drift import drifts_of
 from edge_asr.bench.figures import figures_of
+from edge_asr.bench.rig import SOAK_STEPS
 from edge_asr.engines.trial import death_of
 from edge_asr.errors import EdgeAsrError, MachineError, error_of
+from edge_asr.scoring import metric_of
+from edge_asr.statistics import Percentile, percentile
 from edge_asr.workers.command import worker_environment
+
+_TRACEBACK = "Traceback (most recent call last)"
 
 LOAD_TIMEOUT_S = 600.0
 """Loading and warming up; a slow board with a cold SD card needs minutes."""
@@ -57,7 +64,6 @@ class Bench:
     """One per configuration."""
     repetitions: int
     seed: int
-    metric: str = "wer"
     profiles_operators: bool = False
     malloc_arenas: int = 1
 
@@ -83,7 +89,7 @@ def run_bench(bench: Bench, progress: Progress) -> BenchOutcome:
     """
     is_interrupted = False
     runs: list[list[Run]] = [[] for _ in bench.tasks]
-    errors = ["" for _ in bench.tasks]
+    errors: list[EdgeAsrError | None] = [None for _ in bench.tasks]
     turns = interleaved(len(bench.tasks), bench.repetitions, bench.seed)
     for turn in turns:
         task = bench.tasks[turn.configuration]
@@ -93,7 +99,7 @@ def run_bench(bench: Bench, progress: Progress) -> BenchOutcome:
         try:
             run = measure_once(msgspec.structs.replace(task, is_cold=turn.repetition == 0), bench.malloc_arenas)
         except EdgeAsrError as error:
-            errors[turn.configuration] = str(error)
+            errors[turn.configuration] = error
         except KeyboardInterrupt:
             is_interrupted = True
             break
@@ -104,18 +110,32 @@ def run_bench(bench: Bench, progress: Progress) -> BenchOutcome:
     return BenchOutcome(results, is_interrupted)
 
 
-def measure_once(task: Task, malloc_arenas: int = 1) -> Run:
+def measure_once(
+    task: Task,
+    malloc_arenas: int = 1,
+    *,
+    root: Path = Path("/"),
+    load_timeout_s: float = LOAD_TIMEOUT_S,
+    run_timeout_s: float | None = None,
+) -> Run:
     """One run in a process of its own, with what the machine was like.
+
+    Args:
+        task: What is measured.
+        malloc_arenas: Of the process.
+        root: Where the conditions are read.
+        load_timeout_s: For loading and warming up.
+        run_timeout_s: For the measured part; by default ten times what a run takes that just keeps up.
 
     Raises:
         EdgeAsrError: What the process could not do, or how it died before it had measured anything.
     """
-    recorder = ConditionsRecorder()
+    recorder = ConditionsRecorder(_conditions_interval_s(task), root)
     with _child(task, malloc_arenas) as child:
-        child.wait_until_ready()
+        child.wait_until_ready(load_timeout_s)
         recorder.start()
         try:
-            outcome = child.go(_time_allowed_s(task))
+            outcome = child.go(_time_allowed_s(task) if run_timeout_s is None else run_timeout_s)
         finally:
             record = recorder.stop()
     if outcome.run is None:
@@ -125,7 +145,7 @@ def measure_once(task: Task, malloc_arenas: int = 1) -> Run:
     events = RunEvents(
         provider_requested=task.configuration.provider,
         provider_used=run.provider,
-        feeder_jitter_ms=max(chunks.jitter_ms, default=0.0) if chunks else 0.0,
+        feeder_jitter_ms=_jitter_ms(chunks) if chunks else 0.0,
         chunk_ms=(chunks.chunk_ms or task.configuration.piece_ms) if chunks else 0.0,
     )
     figures = condition_figures(record.before, record.samples, record.after, events)
@@ -149,22 +169,25 @@ def profile_operators(task: Task, malloc_arenas: int = 1) -> Outcome:
     return outcome
 
 
-def _result(bench: Bench, task: Task, runs: list[Run], error: str) -> Result:
+def _result(bench: Bench, task: Task, runs: list[Run], error: EdgeAsrError | None) -> Result:
     operators: tuple[OperatorTime, ...] = ()
+    sentence = str(error) if error else ""
     if runs and not error and task.configuration.mode == "throughput" and bench.profiles_operators:
         try:
             profiled = profile_operators(task, bench.malloc_arenas)
         except EdgeAsrError as problem:
-            error = f"the operators could not be profiled: {problem}"
+            error, sentence = problem, f"the operators could not be profiled: {problem}"
         else:
             operators = profiled.operators
             runs = [_with_split(run, profiled.encoder_share) for run in runs]
     return Result(
         configuration=task.configuration,
         runs=tuple(runs),
-        figures=figures_of(task.configuration, runs, bench.metric),
+        figures=figures_of(task.configuration, runs, metric_of(task.language)),
         operators=operators,
-        error=error,
+        error=sentence,
+        error_code=error.code if error else "",
+        drifts=drifts_of(runs),
     )
 
 
@@ -181,6 +204,22 @@ def _time_allowed_s(task: Task) -> float:
     return 120.0 + 10.0 * max(task.seconds, task.least_audio_s)
 
 
+def _conditions_interval_s(task: Task) -> float:
+    """A second, or for a soak so much that a thousand readings last for it."""
+    return max(1.0, max(task.seconds, task.least_audio_s) / 1000)
+
+
+def _jitter_ms(chunks: Chunks) -> float:
+    """What the run is judged by: the latest wake-up, or of a soak that of 99 in 100.
+
+    In hours every system is late once; a soak looks for drift, on which one piece in a hundred has no influence.
+    """
+    if chunks.jitter_max_ms is not None and len(chunks.jitter_ms) >= SOAK_STEPS:
+        found = percentile(chunks.jitter_ms, 99)
+        return found.value if isinstance(found, Percentile) else chunks.longest_jitter_ms
+    return chunks.longest_jitter_ms
+
+
 class _Child:
     """The measuring process, spoken to in lines."""
 
@@ -189,15 +228,14 @@ class _Child:
         self._process = process
         self._errors = errors
 
-    def wait_until_ready(self) -> None:
-        line = self._line(LOAD_TIMEOUT_S)
+    def wait_until_ready(self, timeout_s: float) -> None:
+        line = self._line(timeout_s)
         if line.strip() != b"ready":
             outcome = msgspec.json.decode(line, type=Outcome)
             raise error_of(outcome.code, outcome.message)
 
     def go(self, timeout_s: float) -> Outcome:
-        _questions(self._process).write(b"\n")
-        _questions(self._process).flush()
+        _tell(self._process, b"\n")
         return self.outcome(timeout_s)
 
     def outcome(self, timeout_s: float) -> Outcome:
@@ -207,21 +245,33 @@ class _Child:
         """The next line of the process, which is ended when it takes too long."""
         if self._process.stdout is None:
             raise RuntimeError("the measuring process was started without a pipe for its answers")
-        overdue = threading.Timer(timeout_s, self._process.kill)
-        overdue.start()
+        is_overdue = threading.Event()
+
+        def give_up() -> None:
+            is_overdue.set()
+            self._process.kill()
+
+        timer = threading.Timer(timeout_s, give_up)
+        timer.start()
         try:
             line = self._process.stdout.readline()
         finally:
-            is_overdue = not overdue.is_alive()
-            overdue.cancel()
-        if line:
+            timer.cancel()
+            timer.join()
+        if line.endswith(b"\n"):
             return line
         name = self._task.configuration.model
-        if is_overdue:
-            raise MachineError(f"measuring {name!r} took longer than {timeout_s:.0f} s and was given up")
+        if is_overdue.is_set():
+            raise MachineError(f"measuring {name!r} took longer than {timeout_s:g} s and was given up")
         self._errors.seek(0)
         said = self._errors.read().decode(errors="replace")
-        raise death_of(name, self._task.configuration.provider, self._process.wait(), said)
+        raise _death_of(name, self._task.configuration.provider, self._process.wait(), said)
+
+
+def _death_of(model: str, provider: str, status: int, said: str) -> EdgeAsrError:
+    if status == 1 and _TRACEBACK in said:
+        return error_of("internal", f"measuring {model!r} ended with a fault of the program: {said.splitlines()[-1]}")
+    return death_of(model, provider, status, said, doing="measuring")
 
 
 @contextmanager
@@ -237,15 +287,16 @@ def _child(task: Task, malloc_arenas: int) -> Iterator[_Child]:
         )
         try:
             stamped = msgspec.structs.replace(task, spawned_ns=now_ns())
-            _questions(process).write(msgspec.json.encode(stamped) + b"\n")
-            _questions(process).flush()
+            _tell(process, msgspec.json.encode(stamped) + b"\n")
             yield _Child(task, process, errors)
         finally:
             process.kill()
             process.communicate()
 
 
-def _questions(process: subprocess.Popen[bytes]) -> IO[bytes]:
+def _tell(process: subprocess.Popen[bytes], line: bytes) -> None:
     if process.stdin is None:
         raise RuntimeError("the measuring process was started without a pipe for its task")
-    return process.stdin
+    with contextlib.suppress(BrokenPipeError):  # it has died; whoever waits for its answer finds out how
+        process.stdin.write(line)
+        process.stdin.flush()

@@ -24,6 +24,7 @@ from edge_asr.bench.gate import (
 from edge_asr.bench.run import measure_once
 from edge_asr.errors import EdgeAsrError
 from edge_asr.resources.topology import Topology
+from edge_asr.scoring import metric_of
 
 Length = Literal["quick", "default", "long"]
 
@@ -87,7 +88,6 @@ def self_test(
     *,
     gates: Sequence[Gate] = (),
     alternatives: Callable[[], Sequence[Alternative]] = tuple,
-    metric: str = "wer",
     measure: Callable[[Task], Run] = measure_once,
 ) -> SelfTest:
     """Measure, judge, and when it failed measure what would help.
@@ -98,16 +98,15 @@ def self_test(
         surroundings: What relative gates are relative to.
         gates: In place of those of ``extent``.
         alternatives: Asked only when the test has failed and is not a quick one.
-        metric: ``wer`` or ``cer``.
         measure: Makes one run.
     """
-    results = _measure(task, extent, metric, measure)
+    results = _measure(task, extent, measure)
     chunk_ms = next((run.chunks.chunk_ms for result in results for run in result.runs if run.chunks), 0.0)
     known = msgspec.structs.replace(surroundings, chunk_ms=chunk_ms or surroundings.chunk_ms)
     judgement = judge(gates or extent.gates, results, known)
     remedies: tuple[Remedy, ...] = ()
     if judgement.verdict == "FAIL" and extent.looks_for_remedies:
-        remedies = tuple(_remedies(alternatives()[:MOST_REMEDIES], known, metric, measure))
+        remedies = tuple(_remedies(alternatives()[:MOST_REMEDIES], known, measure))
     return SelfTest(verdict=judgement.verdict, judgement=judgement, results=tuple(results), remedies=remedies)
 
 
@@ -131,7 +130,7 @@ def alternatives_of(
                 yield Alternative(change, with_threads(threads, cpus))
 
 
-def _measure(task: Task, extent: Extent, metric: str, measure: Callable[[Task], Run]) -> list[Result]:
+def _measure(task: Task, extent: Extent, measure: Callable[[Task], Run]) -> list[Result]:
     modes: tuple[Literal["throughput", "paced"], ...] = ("throughput", "paced")
     results = []
     for mode in modes:
@@ -144,26 +143,27 @@ def _measure(task: Task, extent: Extent, metric: str, measure: Callable[[Task], 
             warm_up_s=extent.warm_up_s,
             most_warm_up_s=2 * extent.warm_up_s,
         )
-        results.append(_result(wanted, metric, measure))
+        results.append(_result(wanted, measure))
         if results[-1].error:
             break  # what cannot be loaded or dies once need not be tried at live pace
     return results
 
 
-def _result(task: Task, metric: str, measure: Callable[[Task], Run]) -> Result:
+def _result(task: Task, measure: Callable[[Task], Run]) -> Result:
     try:
         run = measure(task)
     except EdgeAsrError as error:
-        return Result(configuration=task.configuration, error=str(error))
-    return Result(configuration=task.configuration, runs=(run,), figures=figures_of(task.configuration, [run], metric))
+        return Result(configuration=task.configuration, error=str(error), error_code=error.code)
+    figures = figures_of(task.configuration, [run], metric_of(task.language))
+    return Result(configuration=task.configuration, runs=(run,), figures=figures)
 
 
 def _remedies(
-    alternatives: Sequence[Alternative], surroundings: Surroundings, metric: str, measure: Callable[[Task], Run]
+    alternatives: Sequence[Alternative], surroundings: Surroundings, measure: Callable[[Task], Run]
 ) -> Iterator[Remedy]:
     extent = EXTENTS["quick"]
     for alternative in alternatives:
-        results = _measure(alternative.task, extent, metric, measure)
+        results = _measure(alternative.task, extent, measure)
         judgement = judge(extent.gates, results, surroundings)
         figures: dict[str, Any] = {outcome.figure: outcome.value for outcome in judgement.outcomes}
         yield Remedy(

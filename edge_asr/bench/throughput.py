@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from edge_asr.bench.document import Stages, Utterance
 from edge_asr.bench.hearing import Hearing, word_errors
+from edge_asr.bench.recorder import STEADY_STEPS
 from edge_asr.bench.rig import Rig
+from edge_asr.bench.thinning import Thinned
 from edge_asr.errors import EngineFailed
 from edge_asr.events import Failed, TranscriptEvent
 from edge_asr.requests import SessionOptions
@@ -19,14 +21,11 @@ from edge_asr.workload import ClipAudio
 class Throughput:
     """What came out."""
 
-    utterances: list[Utterance] = field(default_factory=list)
+    utterances: Thinned[Utterance] = field(default_factory=Thinned)
+    audio_s: float = 0.0
+    """Of the sources, all streams."""
     conversion_ns: int = 0
     total_ns: int = 0
-
-    @property
-    def audio_s(self) -> float:
-        """Of the sources, all streams."""
-        return sum(utterance.audio_s for utterance in self.utterances)
 
 
 def measure_throughput(
@@ -44,12 +43,12 @@ def measure_throughput(
     Raises:
         EngineFailed: The engine failed on a recording.
     """
-    outcome = Throughput()
+    outcome = Throughput(Thinned(rig.notebook.most_utterances))
     while True:
         for first in range(len(clips)):
             together = [clips[(first + stream) % len(clips)] for stream in range(streams)]
             _decode_together(rig, together, outcome)
-            rig.sample(outcome.audio_s)
+            rig.sample(outcome.audio_s, outcome.total_ns)
             if outcome.total_ns >= most_s * 1e9:
                 return outcome
         if outcome.audio_s >= least_audio_s:
@@ -84,28 +83,28 @@ def warm_up(rig: Rig, clips: Sequence[ClipAudio], *, least_s: float, most_s: flo
     while outcome.audio_s < most_s:
         for clip in clips:
             _decode_together(rig, [clip], outcome)
-            if outcome.audio_s >= least_s and _is_steady(rig.engine.compute_ms):
+            if outcome.audio_s >= most_s or (outcome.audio_s >= least_s and _is_steady(rig.engine.recent_ms)):
                 return outcome.audio_s
     return outcome.audio_s
 
 
-def _is_steady(compute_ms: Sequence[float]) -> bool:
-    last = compute_ms[-3:]
-    return len(last) == 3 and max(last) <= 1.05 * min(last)
+def _is_steady(recent_ms: Collection[float]) -> bool:
+    return len(recent_ms) == STEADY_STEPS and max(recent_ms) <= 1.05 * min(recent_ms)
 
 
 def _decode_together(rig: Rig, clips: Sequence[ClipAudio], outcome: Throughput) -> None:
     hearings = {f"stream-{stream}": Hearing() for stream in range(len(clips))}
     rig.engine.expect(lambda _position_s: rig.clock.now_ns())  # nobody waits: only the computing is of interest
     for name, clip in zip(hearings, clips, strict=True):
-        options = SessionOptions(sample_rate_hz=clip.sample_rate_hz, language=rig.language, is_batch=len(clips) == 1)
+        options = SessionOptions(sample_rate_hz=clip.sample_rate_hz, language=rig.language, is_batch=True)
         rig.loop.open(name, options)
     wall_ns, cpu_ns = _run(rig, dict(zip(hearings, clips, strict=True)), hearings, outcome)
     audio_s = sum(clip.audio_s for clip in clips)
+    outcome.audio_s += audio_s
     for stream, (clip, hearing) in enumerate(zip(clips, hearings.values(), strict=True)):
         errors, units = word_errors(clip.clip.reference, hearing.text, rig.language)
         share = clip.audio_s / audio_s
-        outcome.utterances.append(
+        outcome.utterances.add(
             Utterance(
                 clip=clip.clip.name,
                 stream=stream,
@@ -121,7 +120,7 @@ def _decode_together(rig: Rig, clips: Sequence[ClipAudio], outcome: Throughput) 
 
 def _run(rig: Rig, clips: dict[str, ClipAudio], hearings: dict[str, Hearing], outcome: Throughput) -> tuple[int, int]:
     """Wall and processor time of decoding the open sessions, nanoseconds; preparing pieces is not in it."""
-    wall_ns, cpu_before = 0, rig.read().cpu_ns
+    wall_ns, cpu_before = 0, rig.cpu_ns()
     for pieces in _rounds(clips, rig.piece_ms):
         started_ns = rig.clock.now_ns()
         for name, piece in pieces.items():
@@ -139,7 +138,7 @@ def _run(rig: Rig, clips: dict[str, ClipAudio], hearings: dict[str, Hearing], ou
                 raise EngineFailed(event.message)
             hearings[event.session_id].hear(event, ended_ns)
     outcome.total_ns += wall_ns
-    return wall_ns, rig.read().cpu_ns - cpu_before
+    return wall_ns, rig.cpu_ns() - cpu_before
 
 
 def _decode_all(rig: Rig) -> list[TranscriptEvent]:

@@ -20,6 +20,7 @@ from edge_asr.bench.gate import DEFAULT_GATES, Gate, Surroundings, judge
 from edge_asr.bench.run import Progress, interleaved, measure_once
 from edge_asr.errors import EdgeAsrError
 from edge_asr.resources.topology import Core, Topology, worker_cores
+from edge_asr.scoring import metric_of
 from edge_asr.statistics import Block, PairedChange, TooFew, paired_change
 
 FIRST_ROUND_S = 8.0
@@ -169,23 +170,26 @@ def _final(
 ) -> list[Result]:
     tasks = [_lasting(make(setting), FINAL_S) for setting in field]
     runs: list[list[Run]] = [[] for _ in tasks]
-    errors = [""] * len(tasks)
+    errors: list[EdgeAsrError | None] = [None] * len(tasks)
     turns = interleaved(len(tasks), FINAL_REPETITIONS, seed=0)
     for turn in turns:
         task = tasks[turn.configuration]
+        if errors[turn.configuration]:
+            continue
         progress(turn.order, len(turns), task.configuration)
         try:
             run = measure(task)
         except EdgeAsrError as error:
-            errors[turn.configuration] = str(error)
+            errors[turn.configuration] = error
             continue
         runs[turn.configuration].append(msgspec.structs.replace(run, repetition=turn.repetition, order=turn.order))
     return [
         Result(
             configuration=task.configuration,
             runs=tuple(done),
-            figures=figures_of(task.configuration, done, "wer"),
-            error=error,
+            figures=figures_of(task.configuration, done, metric_of(task.language)),
+            error=str(error) if error else "",
+            error_code=error.code if error else "",
         )
         for task, done, error in zip(tasks, runs, errors, strict=True)
     ]
@@ -255,7 +259,7 @@ def _try(
         run = measure(task)
     except EdgeAsrError as error:
         return Trial(round=number, setting=setting, cpu_per_audio=None, meets_gates=False, error=str(error))
-    figures = figures_of(task.configuration, [run], "wer")
+    figures = figures_of(task.configuration, [run], metric_of(task.language))
     return _trial(
         number, setting, Result(configuration=task.configuration, runs=(run,), figures=figures), surroundings, gates
     )

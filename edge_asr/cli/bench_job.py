@@ -21,10 +21,9 @@ from edge_asr.cli.durations import parse_duration_s
 from edge_asr.cli.messages import remark, warn
 from edge_asr.cli.stores import choose_model, installed_vad, open_store
 from edge_asr.engines.providers import known_provider
-from edge_asr.errors import ConfigurationError, InputError
+from edge_asr.errors import ConfigurationError, InputError, error_of
 from edge_asr.resources.board import read_board
 from edge_asr.resources.topology import read_topology
-from edge_asr.scoring import metric_of
 from edge_asr.settings import Settings
 from edge_asr.store.store import InstalledModel
 from edge_asr.workers.configuration import pack
@@ -148,7 +147,7 @@ def run_job(wishes: Wishes, settings: Settings) -> int:
     ]
     remark(_estimate(wishes, tasks))
     language = models[0].manifest.languages[0] if models[0].manifest.languages else "en"
-    results, is_interrupted = _measured(wishes, settings, tasks, language)
+    results, is_interrupted = _measured(wishes, settings, tasks)
     document = Document(
         created=dt.datetime.now().astimezone().isoformat(timespec="seconds"),
         command=("edge-asr", *sys.argv[1:]),
@@ -241,10 +240,12 @@ def settings_of(configuration: Configuration, settings: Settings) -> Settings:
 
 
 def exit_code(document: Document) -> int:
-    """Worst first: what could not be measured, then what was disturbed."""
-    if any(result.error for result in document.results):
-        return exit_codes.MACHINE
-    return exit_codes.DONE if document.is_valid else exit_codes.GATE
+    """Worst first: what could not be measured, by its own code; then what was disturbed or drifted."""
+    failed = [result for result in document.results if result.error]
+    if failed:
+        return exit_codes.exit_code_of(error_of(failed[0].error_code, failed[0].error))
+    has_drifted = any(result.drifts for result in document.results)
+    return exit_codes.DONE if document.is_valid and not has_drifted else exit_codes.GATE
 
 
 def show(document: Document, wishes: Wishes) -> None:
@@ -267,12 +268,11 @@ def show(document: Document, wishes: Wishes) -> None:
     Console(highlight=False).print(BenchTable(document))
 
 
-def _measured(wishes: Wishes, settings: Settings, tasks: Sequence[Task], language: str) -> tuple[list[Result], bool]:
+def _measured(wishes: Wishes, settings: Settings, tasks: Sequence[Task]) -> tuple[list[Result], bool]:
     bench = Bench(
         tasks=tasks,
         repetitions=wishes.repetitions,
         seed=wishes.seed,
-        metric=metric_of(language),
         profiles_operators=wishes.profiles_operators,
         malloc_arenas=settings.worker.malloc_arenas,
     )

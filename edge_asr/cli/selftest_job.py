@@ -24,7 +24,6 @@ from edge_asr.resources.board import BoardFingerprint, read_board
 from edge_asr.resources.cgroup import memory_limit_bytes
 from edge_asr.resources.memory import available_bytes, total_bytes
 from edge_asr.resources.topology import Topology, read_topology
-from edge_asr.scoring import metric_of
 from edge_asr.settings import Settings
 from edge_asr.store.store import InstalledModel, ModelStore
 
@@ -53,7 +52,6 @@ def run_job(model_name: str, length: str, gate_file: Path | None, json_path: Pat
         ),
         gates=gates,
         alternatives=lambda: make.alternatives(model, task),
-        metric=metric_of(task.language),
     )
     board = read_board()
     document = _document(outcome, model, length, gates, board)

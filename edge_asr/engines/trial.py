@@ -90,7 +90,7 @@ def trial_load(
     return outcome.description
 
 
-def death_of(model: str, provider: str, returncode: int, said: str) -> EdgeAsrError:
+def death_of(model: str, provider: str, returncode: int, said: str, doing: str = "loading") -> EdgeAsrError:
     """What the end of a child that loaded a model means.
 
     Args:
@@ -98,12 +98,13 @@ def death_of(model: str, provider: str, returncode: int, said: str) -> EdgeAsrEr
         provider: The provider it was to run on.
         returncode: As ``subprocess`` gives it: negative for a signal.
         said: What it wrote to standard error.
+        doing: What it was about to do with the model.
     """
     words = relevant_line(said)
     if returncode == -signal.SIGILL:
         return MachineError("this processor lacks instructions that the engine uses; install a build made for it")
     if returncode == -signal.SIGKILL:
-        return MachineError(f"loading model {model!r} was killed by the system, most likely for lack of memory")
+        return MachineError(f"{doing} model {model!r} was killed by the system, most likely for lack of memory")
     if returncode == _ENDED_BY_ENGINE:
         return _blame(model, provider, f"the engine refuses it: {words or 'it does not say why'}")
     how = f"signal {-returncode} ({_signal_name(-returncode)})" if returncode < 0 else f"exit status {returncode}"

@@ -1,0 +1,163 @@
+"""Recognisers under test in which nothing takes time but what a test says; the clock moves by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from edge_asr.audio import Float32Array
+from edge_asr.bench.recorder import RecordedEngine
+from edge_asr.bench.rig import Notebook, Readings, Rig
+from edge_asr.clock import ManualClock
+from edge_asr.engines.base import EngineStream, Hypothesis, StreamOptions
+from edge_asr.engines.instruments import Stopwatch, TimedEngine
+from edge_asr.engines.scripted import DecodeHook, ScriptedEngine, ScriptedStream, ScriptedWord
+from edge_asr.sessions.decode_loop import DecodeLoop
+from edge_asr.settings import EndpointSettings, SchedulerSettings
+from edge_asr.workload import AlignedWord, Clip, ClipAudio
+
+RATE_HZ = 16_000
+MIB = 1 << 20
+
+
+@dataclass
+class Costs:
+    """Milliseconds that each part takes."""
+
+    feed: float = 0.0
+    """Each piece handed to a session."""
+    accept: float = 0.0
+    """Each piece of up to 100 ms handed to the engine."""
+    decode: float = 0.0
+    """Each step, however many streams it decodes."""
+    hypothesis: float = 0.0
+    """Each look at the text."""
+
+
+class CostlyStream(ScriptedStream):
+    def __init__(self, engine: CostlyEngine) -> None:
+        super().__init__(engine)
+        self.costly = engine
+
+    def accept(self, samples: Float32Array) -> None:
+        self.costly.clock.advance_ms(self.costly.costs.accept)
+        super().accept(samples)
+
+    def hypothesis(self) -> Hypothesis:
+        self.costly.clock.advance_ms(self.costly.costs.hypothesis)
+        return super().hypothesis()
+
+
+class CostlyEngine(ScriptedEngine):
+    """A scripted engine whose parts take time on a clock that moves by hand."""
+
+    def __init__(
+        self,
+        clock: ManualClock,
+        costs: Costs,
+        script: Sequence[ScriptedWord],
+        *,
+        chunk_ms: int,
+        look_ahead_ms: int,
+        on_decode: DecodeHook | None,
+    ) -> None:
+        super().__init__(script, chunk_ms=chunk_ms, look_ahead_ms=look_ahead_ms, on_decode=on_decode)
+        self.clock = clock
+        self.costs = costs
+        self.batches: list[int] = []
+
+    def open_stream(self, options: StreamOptions) -> CostlyStream:
+        return CostlyStream(self)
+
+    def decode(self, streams: Sequence[EngineStream]) -> None:
+        self.batches.append(len(streams))
+        self.clock.advance_ms(self.costs.decode)
+        super().decode(streams)
+
+
+class CostlyLoop(DecodeLoop):
+    """Sessions that take time to feed."""
+
+    costly: CostlyEngine
+
+    def feed_bytes(self, session_id: str, data: bytes) -> None:
+        self.costly.clock.advance_ms(self.costly.costs.feed)
+        super().feed_bytes(session_id, data)
+
+
+@dataclass
+class Bench:
+    """A rig, and what drives it."""
+
+    rig: Rig
+    engine: CostlyEngine
+    clock: ManualClock
+    rss_bytes: list[int] = field(default_factory=lambda: [50 * MIB])
+    """What the process holds; the last one is read."""
+    overslept_ms: float = 0.0
+    """By so much every sleep is too long."""
+
+    def sleep(self, seconds: float) -> None:
+        self.clock.advance_ms(seconds * 1000 + self.overslept_ms)
+
+
+def bench(
+    *words: tuple[str, float],
+    costs: Costs | None = None,
+    chunk_ms: int = 100,
+    look_ahead_ms: int = 0,
+    piece_ms: int = 100,
+    silence_ms: int = 400,
+    max_batch: int = 16,
+    notebook: Notebook | None = None,
+    on_decode: Callable[[Sequence[ScriptedStream]], None] | None = None,
+) -> Bench:
+    """A recogniser that says each word when the audio up to its second is decoded."""
+    clock = ManualClock(1_000_000_000)
+    watch = Stopwatch(clock)
+    script = [ScriptedWord(text, at_s) for text, at_s in words]
+    costly = CostlyEngine(
+        clock, costs or Costs(), script, chunk_ms=chunk_ms, look_ahead_ms=look_ahead_ms, on_decode=on_decode
+    )
+    notes = notebook or Notebook()
+    engine = RecordedEngine(TimedEngine(costly, watch), clock, notes.most_steps)
+    loop = CostlyLoop(engine, EndpointSettings(silence_ms=silence_ms), SchedulerSettings(max_batch=max_batch), clock)
+    loop.costly = costly
+    made = Bench(
+        Rig(
+            loop=loop,
+            engine=engine,
+            stopwatch=watch,
+            clock=clock,
+            read=lambda: Readings(rss_bytes=made.rss_bytes[-1]),
+            cpu_ns=clock.now_ns,
+            piece_ms=piece_ms,
+            notebook=notes,
+        ),
+        costly,
+        clock,
+    )
+    made.rig.begin()
+    return made
+
+
+def clip(
+    audio_s: float,
+    reference: str = "",
+    *,
+    name: str = "clip",
+    onset_s: float = 0.0,
+    end_s: float | None = None,
+    words: tuple[AlignedWord, ...] = (),
+) -> ClipAudio:
+    """A recording of that length; what is in it matters to nobody here."""
+    return ClipAudio(
+        Clip(name, Path(name), reference, words=words),
+        np.zeros(round(audio_s * RATE_HZ), np.int16),
+        RATE_HZ,
+        onset_s,
+        audio_s if end_s is None else end_s,
+    )
