@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import msgspec
 
 from edge_asr.bench.document import Configuration, Document, Result, Run
+from edge_asr.bench.figure_text import violations_of
 from edge_asr.bench.wording import counted
 from edge_asr.errors import GateFailed, InputError
 from edge_asr.statistics import Percentile, TooFew, percentile
@@ -161,7 +162,7 @@ def _capacity(
 ) -> BoardCapacity:
     streams = _streams(tests)
     carrying = [result for result in results if result.configuration.streams == streams]
-    disturbed = [run for result in carrying for run in result.runs if not any(one.is_valid for one in result.runs)]
+    disturbed = [result for result in carrying if not any(run.is_valid for run in result.runs)]
     return BoardCapacity(
         board=str(document.board.get("model") or "the board of this bench"),
         model=setting.model,
@@ -173,7 +174,7 @@ def _capacity(
         provider=setting.provider,
         model_share=_model_share(document, setting),
         board_memory_bytes=document.board.get("memory_bytes"),
-        violations=tuple(sorted({violation.message for run in disturbed for violation in run.violations})),
+        violations=tuple(reason for result in disturbed for reason in violations_of(result)),
     )
 
 
@@ -207,7 +208,7 @@ def _nothing_fits(tests: Sequence[StreamTest]) -> GateFailed | InputError:
         found = max((test.p99.found for test in tests if isinstance(test.p99, TooFew)), default=0)
         return InputError(
             f"the bench is too short for a p99: 662 chunks are needed and {found} were measured; "
-            "run it again with a greater --repeat or more --audio"
+            "run it again with more --seconds or a greater --repeat"
         )
     best = min(failed, key=lambda test: test.streams)
     assert isinstance(best.p99, Percentile)

@@ -12,6 +12,7 @@ from typing import Literal
 
 from edge_asr.bench.comparable import differences, matched, shared_clips
 from edge_asr.bench.document import Configuration, Document, Result, Run, Utterance
+from edge_asr.bench.figure_text import violations_of
 from edge_asr.bench.figures import error_blocks
 from edge_asr.statistics import Block, PairedChange, TooFew, paired_change, paired_percentile_change
 from edge_asr.statistics import Verdict as Change
@@ -127,16 +128,12 @@ def _runs(
     calm = [number for number in shared if all(side[number].is_valid for side in sides)]
     is_valid = len(calm) == len(shared) or len(calm) >= _REPETITIONS_NEEDED
     chosen = calm if is_valid else shared
-    notes = [
-        f"not measured {when}: {result.error}"
-        for when, result in (("before", before), ("after", after))
-        if result.error
-    ]
+    named = {"before": before, "after": after}
+    notes = [f"not measured {when}: {result.error}" for when, result in named.items() if result.error]
     if len(calm) < len(shared):
         what = "left out" if is_valid else f"disturbed: no verdict, {_REPETITIONS_NEEDED} undisturbed ones are needed"
         notes.append(f"{len(shared) - len(calm)} of {len(shared)} repetitions {what}")
-        struck = {violation.message for side in sides for run in side.values() for violation in run.violations}
-        notes += sorted(struck)
+        notes += [f"{when}: {reason}" for when, result in named.items() for reason in violations_of(result)]
     first, second = ([side[number] for number in chosen] for side in sides)
     return _Runs(first, second, is_valid, clips, has_same_audio), tuple(notes)
 

@@ -100,7 +100,7 @@ def test_disturbed_runs_are_shown_without_a_verdict() -> None:
     assert figures(comparison)["rtf_wall"].change is not None
     assert comparison.changes[0].notes == (
         "5 of 5 repetitions disturbed: no verdict, 3 undisturbed ones are needed",
-        THROTTLED.message,
+        f"after: {THROTTLED.message} (in every run)",
     )
 
 
