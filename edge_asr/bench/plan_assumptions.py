@@ -53,7 +53,7 @@ def warnings_of(capacity: BoardCapacity, reserve: Reserve) -> Iterator[str]:
     for violation in capacity.violations:
         yield f"the measurements are invalid: {violation}"
     if not capacity.is_limit_known:
-        yield f"more than {counted(capacity.streams, 'stream')} was not tried; the board may carry more"
+        yield f"nothing above {counted(capacity.streams, 'stream')} was tried; the board may carry more"
     if isinstance(test.p99, Percentile) and test.p99.interval.high >= test.chunk_ms:
         yield (
             f"p99 is {test.p99.value:.0f} ms, and between {test.p99.interval.low:.0f} and "
