@@ -40,6 +40,9 @@ class EngineSettings:
     """Threads that share one decoding step."""
     allow_spinning: bool = False
     """Whether idle engine threads burn a core to answer some microseconds sooner."""
+    exact_int8: bool = False
+    """Whether x86 processors without VNNI multiply 8-bit numbers without saturation: slower, and the text that an ARM
+    board gives. Without effect on other processors."""
     memory_profile: MemoryProfile = "normal"
     """``low`` gives memory back between runs (no arena, no memory pattern) at some cost in speed."""
     decoding_method: DecodingMethod = "greedy_search"

@@ -1,7 +1,7 @@
 """What a model is measured with: recordings with their references, from the package, a manifest or a folder.
 
-A manifest is TSV with a header line (``audio``, ``text``, and optionally ``vocabulary``, ``words``) or JSONL with the
-same keys; audio paths are relative to it. ``words`` says where the words are: in JSONL a list of
+A manifest is TSV with a header line (``audio``, ``text``, and optionally ``vocabulary``, ``speaker``, ``words``) or
+JSONL with the same keys; audio paths are relative to it. ``words`` says where the words are: in JSONL a list of
 ``[word, start_s, end_s]``, in TSV the same as ``word:start:end`` between spaces. Without it the delay of single words
 cannot be measured; where speech begins and ends is then found by its energy, which clean recordings allow.
 """
@@ -59,6 +59,8 @@ class Clip:
     reference: str = ""
     """What is said; empty where nobody wrote it down."""
     vocabulary: str = OPEN_VOCABULARY
+    speaker: str = ""
+    """Who speaks; empty where nobody says so."""
     words: tuple[AlignedWord, ...] = ()
 
 
@@ -232,6 +234,7 @@ def _clip(row: object, folder: Path) -> Clip:
         path=folder / name,
         reference=str(row.get("text") or ""),
         vocabulary=str(row.get("vocabulary") or OPEN_VOCABULARY),
+        speaker=str(row.get("speaker") or ""),
         words=aligned,
     )
 

@@ -43,7 +43,7 @@ def session_options(settings: EngineSettings, profile_prefix: str = "") -> str:
     """ONNX Runtime's options in sherpa-onnx's file format, one ``key=value`` a line.
 
     Args:
-        settings: Spinning and memory.
+        settings: Spinning, memory, and how 8-bit numbers are multiplied.
         profile_prefix: Where the runtime writes its operator profiles when a session is freed; empty for nowhere.
     """
     spinning = int(settings.allow_spinning)
@@ -51,6 +51,8 @@ def session_options(settings: EngineSettings, profile_prefix: str = "") -> str:
         f"SessionConfig.session.intra_op.allow_spinning={spinning}",
         f"SessionConfig.session.inter_op.allow_spinning={spinning}",
     ]
+    if settings.exact_int8:
+        lines.append("SessionConfig.session.x64quantprecision=1")
     if settings.memory_profile == "low":
         lines += ["EnableCpuMemArena=0", "EnableMemPattern=0"]
     if profile_prefix:

@@ -44,6 +44,11 @@ def test_spinning_can_be_allowed():
     assert "SessionConfig.session.intra_op.allow_spinning=1" in session_options(EngineSettings(allow_spinning=True))
 
 
+def test_eight_bit_products_can_be_kept_from_saturating():
+    options = session_options(EngineSettings(exact_int8=True)).splitlines()
+    assert options[2:] == ["SessionConfig.session.x64quantprecision=1"]
+
+
 def test_little_memory_means_no_arena_and_no_pattern():
     options = session_options(EngineSettings(memory_profile="low")).splitlines()
     assert options[2:] == ["EnableCpuMemArena=0", "EnableMemPattern=0"]
