@@ -1,0 +1,95 @@
+"""How many live streams a server carries: the p99 of its step latencies stays under one chunk."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from edge_asr.bench.statistics import Percentile, percentile, samples_needed
+from tools.peers_bench.adapters.server import RunningServer
+from tools.peers_bench.peer import PeerFailed
+from tools.peers_bench.recordings import PIECE_SAMPLES, Recording
+from tools.peers_bench.search import largest_that_holds
+from tools.peers_bench.steps import step_latencies_s
+
+LEAD_S = 1.0
+"""For all connections to stand before the first sample is spoken."""
+MOST_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One load that was tried."""
+
+    streams: int
+    p99_s: float | None
+    """Nearest rank; ``None`` when a session failed."""
+    steps: int
+    late_s: float
+    """Largest delay of a piece on our side: when it nears a chunk, the client is the limit."""
+    holds: bool
+
+
+def find_capacity(
+    server: RunningServer, recordings: Sequence[Recording], *, start: int, most: int, seconds: float, seed: int
+) -> tuple[int, list[Level]]:
+    """Largest number of streams that holds, and what was tried."""
+    levels: list[Level] = []
+
+    def holds(streams: int) -> bool:
+        levels.append(try_level(server, recordings, streams, seconds, seed))
+        return levels[-1].holds
+
+    return largest_that_holds(holds, start, most), levels
+
+
+def try_level(server: RunningServer, recordings: Sequence[Recording], streams: int, seconds: float, seed: int) -> Level:
+    """Speak with so many streams for so long; longer where fewer steps than a p99 needs would come."""
+    needed_s = samples_needed(99) * server.timing.chunk_s / streams
+    seconds = min(MOST_S, max(seconds, needed_s))
+    try:
+        latencies, late_s = asyncio.run(_speak_together(server, recordings, streams, seconds, seed))
+    except PeerFailed:
+        return Level(streams, None, 0, 0.0, holds=False)
+    p99_s = _p99(latencies)
+    return Level(streams, p99_s, len(latencies), late_s, holds=p99_s < server.timing.chunk_s)
+
+
+async def _speak_together(
+    server: RunningServer, recordings: Sequence[Recording], streams: int, seconds: float, seed: int
+) -> tuple[list[float], float]:
+    """Streams begin at drawn moments within one chunk, each at another place of the list."""
+    draw = random.Random(seed)  # noqa: S311  not a secret
+    begin_ns = time.monotonic_ns() + round(LEAD_S * 1e9)
+    starts = [begin_ns + round(draw.random() * server.timing.chunk_s * 1e9) for _ in range(streams)]
+    sessions = await asyncio.gather(
+        *(server.converse(_script(recordings, stream, seconds), start_ns) for stream, start_ns in enumerate(starts))
+    )
+    padding_samples = server.codec().padding_samples
+    latencies = [
+        latency_s
+        for session in sessions
+        for latency_s in step_latencies_s(
+            server.timing, session.arrivals, session.spoken_ns, PIECE_SAMPLES, padding_samples
+        )
+    ]
+    return latencies, max(session.late_s for session in sessions)
+
+
+def _script(recordings: Sequence[Recording], first: int, seconds: float) -> list[Recording]:
+    script: list[Recording] = []
+    while sum(recording.audio_s for recording in script) < seconds:
+        script.append(recordings[(first + len(script)) % len(recordings)])
+    return script
+
+
+def _p99(latencies: Sequence[float]) -> float:
+    if not latencies:
+        return float("inf")
+    found = percentile(latencies, 99)
+    if isinstance(found, Percentile):
+        return found.value
+    return max(latencies)  # too few for a p99: the strictest reading of them
