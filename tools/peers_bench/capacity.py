@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from edge_asr.bench.statistics import Percentile, percentile, samples_needed
 from tools.peers_bench.adapters.server import RunningServer
 from tools.peers_bench.peer import PeerFailed
-from tools.peers_bench.recordings import PIECE_SAMPLES, Recording
+from tools.peers_bench.processes import tree_cpu_s
+from tools.peers_bench.recordings import PIECE_S, PIECE_SAMPLES, Recording
 from tools.peers_bench.search import largest_that_holds
 from tools.peers_bench.steps import step_latencies_s
 
@@ -30,6 +31,8 @@ class Level:
     steps: int
     late_s: float
     """Largest delay of a piece on our side: when it nears a chunk, the client is the limit."""
+    cpu_share: float
+    """Processor seconds of the server for each second of each stream; what others use does not change it much."""
     holds: bool
 
 
@@ -50,18 +53,23 @@ def try_level(server: RunningServer, recordings: Sequence[Recording], streams: i
     """Speak with so many streams for so long; longer where fewer steps than a p99 needs would come."""
     needed_s = samples_needed(99) * server.timing.chunk_s / streams
     seconds = min(MOST_S, max(seconds, needed_s))
+    before_s = tree_cpu_s(server.pid)
     try:
-        latencies, late_s = asyncio.run(_speak_together(server, recordings, streams, seconds, seed))
+        latencies, audio_s, late_s = asyncio.run(_speak_together(server, recordings, streams, seconds, seed))
     except PeerFailed:
-        return Level(streams, None, 0, 0.0, holds=False)
+        return Level(streams, None, 0, 0.0, 0.0, holds=False)
     p99_s = _p99(latencies)
-    return Level(streams, p99_s, len(latencies), late_s, holds=p99_s < server.timing.chunk_s)
+    cpu_share = (tree_cpu_s(server.pid) - before_s) / audio_s
+    return Level(streams, p99_s, len(latencies), late_s, cpu_share, holds=p99_s < server.timing.chunk_s)
 
 
 async def _speak_together(
     server: RunningServer, recordings: Sequence[Recording], streams: int, seconds: float, seed: int
-) -> tuple[list[float], float]:
-    """Streams begin at drawn moments within one chunk, each at another place of the list."""
+) -> tuple[list[float], float, float]:
+    """Latencies of the steps, seconds of audio in all, and how late we were.
+
+    Streams begin at drawn moments within one chunk, each at another place of the list.
+    """
     draw = random.Random(seed)  # noqa: S311  not a secret
     begin_ns = time.monotonic_ns() + round(LEAD_S * 1e9)
     starts = [begin_ns + round(draw.random() * server.timing.chunk_s * 1e9) for _ in range(streams)]
@@ -76,7 +84,8 @@ async def _speak_together(
             server.timing, session.arrivals, session.spoken_ns, PIECE_SAMPLES, padding_samples
         )
     ]
-    return latencies, max(session.late_s for session in sessions)
+    audio_s = sum(len(session.spoken_ns) for session in sessions) * PIECE_S
+    return latencies, audio_s, max(session.late_s for session in sessions)
 
 
 def _script(recordings: Sequence[Recording], first: int, seconds: float) -> list[Recording]:
