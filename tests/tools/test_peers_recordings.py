@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edge_asr.bench.workload import bundled_clips
+from edge_asr.workload import bundled_clips
 from tools.peers_bench.recordings import PAUSE_S, Recording, joined, prepare
 
 

@@ -15,8 +15,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from edge_asr.bench.workload import bundled_clips, read_clips
 from edge_asr.errors import EdgeAsrError
+from edge_asr.workload import bundled_clips, read_clips
 from tools.peers_bench.capacity import Level, find_capacity
 from tools.peers_bench.cases import OPPONENTS, Field, gather
 from tools.peers_bench.comparison import figures_of, ratios_of, worst

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from edge_asr.bench.statistics import Percentile, percentile, samples_needed
+from edge_asr.statistics import Percentile, percentile, samples_needed
 from tools.peers_bench.adapters.server import RunningServer
 from tools.peers_bench.peer import PeerFailed
 from tools.peers_bench.processes import tree_cpu_s

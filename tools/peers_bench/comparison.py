@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from edge_asr.bench.statistics import Block, PairedChange, median, paired_change, pooled_ratio
 from edge_asr.scoring import score
+from edge_asr.statistics import Block, PairedChange, median, paired_change, pooled_ratio
 from tools.peers_bench.measurement import OWN_MODEL, Measurement, Pass
 
 DAEMON, TRANSCRIBE, LIBRARY = "edge-asr daemon", "edge-asr transcribe", "edge-asr library"

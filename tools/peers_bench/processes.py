@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from edge_asr.resources.cpu_time import process_tree, process_tree_cpu_s, read_machine_cpu_time
+from edge_asr.resources.cpu_time import read_machine_cpu_time, read_process_tree
 from edge_asr.resources.memory import read_process_memory
 
 ROOT = Path("/")
@@ -15,13 +15,14 @@ ROOT = Path("/")
 
 def tree_cpu_s(pid: int, root: Path = ROOT) -> float:
     """User and system time of a process and its descendants so far."""
-    return process_tree_cpu_s(pid, root) or 0.0
+    tree = read_process_tree(pid, root)
+    return tree.cpu_s if tree else 0.0
 
 
 def peak_memory_bytes(pid: int, root: Path = ROOT) -> int:
     """The peaks (VmHWM) of the processes of a tree, added up."""
-    peak = 0
-    for process in process_tree(pid, root):
+    peak, tree = 0, read_process_tree(pid, root)
+    for process in tree.pids if tree else ():
         try:
             peak += read_process_memory(process, root).peak_resident_bytes
         except ProcessLookupError:

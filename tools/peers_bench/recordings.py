@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from edge_asr.bench.workload import Clip, load_clip
 from edge_asr.sources.resample import StreamResampler
+from edge_asr.workload import Clip, load_clip
 
 RATE_HZ = 16_000
 PIECE_S = 0.1
