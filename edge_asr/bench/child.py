@@ -65,6 +65,8 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     """Drop the model's files from the system's memory before loading them."""
     wants_profile: bool = False
     """Trace operators in place of measuring."""
+    sample_every_s: float = 1.0
+    """Between two readings of memory, processor time and temperature."""
     loader: str = STANDARD_LOADER
     spawned_ns: int = 0
 

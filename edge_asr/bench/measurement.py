@@ -191,7 +191,7 @@ def _rig(task: Task, load: Loader, instruments: Instruments, watch: Stopwatch) -
     settings = unpack(task.configure)
     clock = MonotonicClock()
     loaded = load(task.configure, instruments)
-    notebook = Notebook.for_run_of(_length_s(task))
+    notebook = Notebook.for_run_of(_length_s(task), task.sample_every_s)
     engine = RecordedEngine(loaded.engine, clock, notebook.most_steps)
     return Rig(
         loop=DecodeLoop(engine, settings.endpoint, settings.scheduler, clock, text_case=loaded.text_case),

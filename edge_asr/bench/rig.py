@@ -11,7 +11,6 @@ from edge_asr.clock import Clock
 from edge_asr.engines.instruments import Stopwatch
 from edge_asr.sessions.decode_loop import DecodeLoop
 
-SAMPLE_EVERY_S = 1.0
 MOST_SAMPLES = 500
 """When there are more, every second one goes and the pause between two doubles: a soak of a day takes 250 to 500."""
 
@@ -28,11 +27,13 @@ class Notebook:
 
     most_utterances: int | None = None
     most_steps: int | None = None
+    sample_every_s: float = 1.0
 
     @classmethod
-    def for_run_of(cls, seconds: float) -> Notebook:
+    def for_run_of(cls, seconds: float, sample_every_s: float = 1.0) -> Notebook:
         """That of a run of about this length."""
-        return cls(SOAK_UTTERANCES, SOAK_STEPS) if seconds > SOAK_FROM_S else cls()
+        is_soak = seconds > SOAK_FROM_S
+        return cls(SOAK_UTTERANCES if is_soak else None, SOAK_STEPS if is_soak else None, sample_every_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class Rig:
     def begin(self) -> None:
         """Forget what was measured so far."""
         self.samples.clear()
-        self._pause_ns = round(SAMPLE_EVERY_S * 1e9)
+        self._pause_ns = round(self.notebook.sample_every_s * 1e9)
         self.stopwatch.reset()
         self._started_ns = self._sampled_ns = self.clock.now_ns()
         self._started_cpu_ns = self.cpu_ns()
@@ -88,7 +89,7 @@ class Rig:
         return (self.clock.now_ns() - self._started_ns) / 1e9, (self.cpu_ns() - self._started_cpu_ns) / 1e9
 
     def sample(self, audio_s: float, busy_ns: int = 0) -> None:
-        """Remember the state of things, once a second at most.
+        """Remember the state of things, as often as the notebook says.
 
         Args:
             audio_s: Audio decoded since :meth:`begin`, all streams.

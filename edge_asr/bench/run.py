@@ -263,9 +263,10 @@ class _Child:
         name = self._task.configuration.model
         if is_overdue.is_set():
             raise MachineError(f"measuring {name!r} took longer than {timeout_s:g} s and was given up")
+        status = self._process.wait()  # only then has it said everything
         self._errors.seek(0)
         said = self._errors.read().decode(errors="replace")
-        raise _death_of(name, self._task.configuration.provider, self._process.wait(), said)
+        raise _death_of(name, self._task.configuration.provider, status, said)
 
 
 def _death_of(model: str, provider: str, status: int, said: str) -> EdgeAsrError:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from edge_asr.bench.child import Task
-from edge_asr.bench.document import Configuration, Result, Run
+from edge_asr.bench.document import Configuration, Result, Run, Violation
 from edge_asr.bench.figures import figures_of
 from edge_asr.bench.gate import (
     DEFAULT_GATES,
@@ -62,6 +62,8 @@ class Remedy(msgspec.Struct, frozen=True, kw_only=True):
     figures: dict[str, float]
     """Those that decided."""
     error: str = ""
+    violations: tuple[Violation, ...] = ()
+    """Why its figures do not count."""
 
 
 class SelfTest(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,7 +108,7 @@ def self_test(
     judgement = judge(gates or extent.gates, results, known)
     remedies: tuple[Remedy, ...] = ()
     if judgement.verdict == "FAIL" and extent.looks_for_remedies:
-        remedies = tuple(_remedies(alternatives()[:MOST_REMEDIES], known, measure))
+        remedies = tuple(_remedies(alternatives()[:MOST_REMEDIES], _for_a_short_look(gates), known, measure))
     return SelfTest(verdict=judgement.verdict, judgement=judgement, results=tuple(results), remedies=remedies)
 
 
@@ -146,7 +148,15 @@ def _measure(task: Task, extent: Extent, measure: Callable[[Task], Run]) -> list
         results.append(_result(wanted, measure))
         if results[-1].error:
             break  # what cannot be loaded or dies once need not be tried at live pace
+        if not extent.looks_for_remedies and _is_hopeless(results[-1]):
+            break  # at live pace it would only fall behind, for as long as a quick test may take
     return results
+
+
+def _is_hopeless(result: Result) -> bool:
+    """Whether it takes longer than the speech itself, with nobody to blame for it."""
+    figure = result.figures.get("rtf_wall")
+    return result.is_valid and figure is not None and figure.value is not None and figure.value > 1
 
 
 def _result(task: Task, measure: Callable[[Task], Run]) -> Result:
@@ -158,18 +168,26 @@ def _result(task: Task, measure: Callable[[Task], Run]) -> Result:
     return Result(configuration=task.configuration, runs=(run,), figures=figures)
 
 
+def _for_a_short_look(gates: Sequence[Gate]) -> Sequence[Gate]:
+    """The gates of the user, without insisting on figures for which ten seconds are too short; else the quick ones."""
+    return [msgspec.structs.replace(gate, optional=True) for gate in gates] or QUICK_GATES
+
+
 def _remedies(
-    alternatives: Sequence[Alternative], surroundings: Surroundings, measure: Callable[[Task], Run]
+    alternatives: Sequence[Alternative],
+    gates: Sequence[Gate],
+    surroundings: Surroundings,
+    measure: Callable[[Task], Run],
 ) -> Iterator[Remedy]:
-    extent = EXTENTS["quick"]
     for alternative in alternatives:
-        results = _measure(alternative.task, extent, measure)
-        judgement = judge(extent.gates, results, surroundings)
+        results = _measure(alternative.task, EXTENTS["quick"], measure)
+        judgement = judge(gates, results, surroundings)
         figures: dict[str, Any] = {outcome.figure: outcome.value for outcome in judgement.outcomes}
         yield Remedy(
             change=alternative.change,
             configuration=alternative.task.configuration,
-            would_pass=all(outcome.is_met for outcome in judgement.outcomes) and not any(r.error for r in results),
+            would_pass=judgement.verdict == "PASS",
             figures={name: value for name, value in figures.items() if value is not None},
             error=next((result.error for result in results if result.error), ""),
+            violations=judgement.violations,
         )

@@ -115,9 +115,16 @@ def candidates(topology: Topology, streams: int, max_batch: int) -> list[Setting
     ]
 
 
-def default_setting(topology: Topology, threads: int, cpus: tuple[int, ...], max_batch: int) -> Setting:
+def default_setting(
+    topology: Topology, threads: int, cpus: tuple[int, ...], max_batch: int, *, allow_spinning: bool
+) -> Setting:
     """What is in force without a profile."""
-    return Setting(threads=threads, cpus=cpus or worker_cores(topology, threads), max_batch=max_batch)
+    return Setting(
+        threads=threads,
+        cpus=cpus or worker_cores(topology, threads),
+        allow_spinning=allow_spinning,
+        max_batch=max_batch,
+    )
 
 
 def tune(

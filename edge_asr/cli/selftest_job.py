@@ -14,7 +14,7 @@ import msgspec
 from edge_asr.bench.child import Task
 from edge_asr.bench.gate import Gate, GateOutcome, Surroundings, read_gates
 from edge_asr.bench.identity import model_identity, versions
-from edge_asr.bench.selftest import EXTENTS, Alternative, Length, SelfTest, alternatives_of, self_test
+from edge_asr.bench.selftest import EXTENTS, Alternative, Length, Remedy, SelfTest, alternatives_of, self_test
 from edge_asr.bench.sweep import Sweep
 from edge_asr.cli import exit_codes
 from edge_asr.cli.bench_job import Workloads, plain, task_of
@@ -164,7 +164,7 @@ def show(outcome: SelfTest, model: str, machine: str) -> None:
     for violation in outcome.judgement.violations:
         console.print(f"invalid: {violation.message}", markup=False)
     for remedy in outcome.remedies:
-        console.print(_sentence(remedy.change, remedy.would_pass, remedy.figures, remedy.error), markup=False)
+        console.print(_sentence(remedy), markup=False)
     if outcome.verdict == "FAIL" and outcome.remedies and not any(r.would_pass for r in outcome.remedies):
         console.print("nothing that was tried would pass; a faster board or a smaller model is needed")
     console.print(outcome.verdict)
@@ -192,8 +192,11 @@ def _amount(value: float, unit: str) -> str:
     return f"{value:.3f}" + (f" {unit}" if unit == "s" else "")
 
 
-def _sentence(change: str, would_pass: bool, figures: dict[str, float], error: str) -> str:
-    if error:
-        return f"tried {change}: {error}"
+def _sentence(remedy: Remedy) -> str:
+    if remedy.error:
+        return f"tried {remedy.change}: {remedy.error}"
+    figures = remedy.figures
     shown = ", ".join(f"{name} {figures[name]:.3g}" for name in ("rtf_wall", "deadline_miss", "wer") if name in figures)
-    return f"tried {change}: {'would PASS' if would_pass else 'would fail too'} ({shown})"
+    if remedy.violations:
+        return f"tried {remedy.change}: disturbed, so that nothing can be said ({shown})"
+    return f"tried {remedy.change}: {'would PASS' if remedy.would_pass else 'would fail too'} ({shown})"

@@ -37,7 +37,10 @@ def run_job(model_name: str, streams: int, json_path: Path | None, settings: Set
     root = None if is_dry else writable_root()
     topology = read_topology()
     batch = settings.scheduler.max_batch
-    default = default_setting(topology, settings.engine.threads, settings.worker.cpus, batch)
+    engine = settings.engine
+    default = default_setting(
+        topology, engine.threads, settings.worker.cpus, batch, allow_spinning=engine.allow_spinning
+    )
     field = candidates(topology, streams, batch)
     remark(f"tuning {model.manifest.name}: {len(field)} settings, some minutes; nothing is written before the end")
     outcome = tune(
