@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import platform
-import shutil
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from tools.arm64_boards import BOARDS
-from tools.arm64_sysroot import COMMANDS, CannotEmulate, ensure_sysroot
+from tools.arm64_programs import CannotEmulate, ensure_program
+from tools.arm64_sysroot import COMMANDS, ensure_sysroot
 
 EMULATORS = ("qemu-aarch64-static", "qemu-aarch64")
 EMULATOR_PACKAGE = "qemu-user-static"
@@ -27,7 +26,7 @@ def main() -> None:
         sysroot = ensure_sysroot(ensure_emulator())
     except CannotEmulate as error:
         sys.exit(f"tools/arm64: {error}")
-    environment = emulated_environment(os.environ, sysroot.python(options.cpu).parent)
+    environment = emulated_environment(os.environ, sysroot.commands(options.cpu))
     os.environ["PATH"] = environment["PATH"]  # where execvpe looks
     os.execvpe(options.command[0], options.command, environment)  # noqa: S606 - the command is what was asked for
 
@@ -48,28 +47,14 @@ def _parse() -> argparse.Namespace:
 
 
 def ensure_emulator() -> str:
-    """The path of qemu's user-mode emulator, installed if that is possible.
+    """The path of qemu's user-mode emulator.
 
     Raises:
         CannotEmulate: There is none, or this machine needs none.
     """
     if platform.machine() == "aarch64":
         raise CannotEmulate("this machine is an arm64 one: run the command itself")
-    if found := _emulator():
-        return found
-    if os.geteuid() != 0 or not shutil.which("apt-get"):
-        raise CannotEmulate(f"no {EMULATORS[0]} here; run: sudo apt install {EMULATOR_PACKAGE}")
-    print(f"installing {EMULATOR_PACKAGE}", file=sys.stderr)
-    install = ["apt-get", "install", "-qq", "--yes", "--no-install-recommends", EMULATOR_PACKAGE]
-    for command in (["apt-get", "update", "-qq"], install):
-        subprocess.run(command, check=True, stdout=sys.stderr, env=os.environ | {"DEBIAN_FRONTEND": "noninteractive"})
-    if found := _emulator():
-        return found
-    raise CannotEmulate(f"{EMULATOR_PACKAGE} has no {EMULATORS[0]}")
-
-
-def _emulator() -> str | None:
-    return next((path for name in EMULATORS if (path := shutil.which(name))), None)
+    return ensure_program(EMULATORS, EMULATOR_PACKAGE)
 
 
 def emulated_environment(environment: Mapping[str, str], commands: Path) -> dict[str, str]:

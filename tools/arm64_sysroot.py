@@ -26,6 +26,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from tools.arm64_boards import BOARDS, CORES_PER_BOARD, Board
+from tools.arm64_programs import CannotEmulate
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 FOLDER = CHECKOUT / ".arm64"
@@ -47,10 +48,6 @@ RECIPE = 1
 """Count up when the layout changes, so that every checkout makes its folder again."""
 
 
-class CannotEmulate(Exception):
-    """Something is missing on this machine; the sentence says what to do."""
-
-
 @dataclass(frozen=True, slots=True)
 class Source:
     """One entry of apt's list of sources."""
@@ -66,18 +63,25 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Sysroot:
-    """A finished folder."""
+    """The folder, and the emulator that its scripts start."""
 
     folder: Path
     emulator: str
 
-    def python(self, cpu: str) -> Path:
-        """The script that starts Python on such a core."""
-        return self.folder / cpu / "bin" / "python"
+    def commands(self, cpu: str) -> Path:
+        """Where the scripts are that run on such a core."""
+        return self.folder / cpu / "bin"
 
-    def qemu_command(self, cpu: str) -> list[str]:
-        """What that script runs; Python's own arguments follow."""
-        return qemu_command(self.emulator, self.folder, cpu)
+    def python_command(self, cpu: str, emulator_options: Sequence[str] = ()) -> list[str]:
+        """What those scripts run: Python on such a core; its arguments follow."""
+        # -0: Python finds its virtual environment, and what to start children with, by the name it was called by.
+        root, called = self.folder / cpu / "root", self.commands(cpu) / "python"
+        options = [*emulator_options, "-cpu", cpu, "-L", str(root), "-0", str(called)]
+        return [self.emulator, *options, str(self.debian_python())]
+
+    def debian_python(self) -> Path:
+        """The emulated interpreter, by the name that has its version: ``python3.11``."""
+        return (self.folder / "debian/usr/bin/python3").resolve()
 
 
 # What goes in.
@@ -109,15 +113,6 @@ def glibc_minor(packages: Iterable[str]) -> int:
     return next(int(match[1]) for match in found if match)
 
 
-def qemu_command(emulator: str, folder: Path, cpu: str) -> list[str]:
-    """The emulator, started as this core, with Debian's Python."""
-    return [emulator, "-cpu", cpu, "-L", str(folder / cpu / "root"), str(_debian_python(folder))]
-
-
-def _debian_python(folder: Path) -> Path:
-    return folder / "debian" / "usr" / "bin" / (folder / "debian/usr/bin/python3").readlink()
-
-
 # Making it.
 
 
@@ -129,19 +124,19 @@ def ensure_sysroot(emulator: str, folder: Path = FOLDER) -> Sysroot:
     """
     wanted = requirements((CHECKOUT / "pyproject.toml").read_text())
     boards = {cpu: asdict(board) for cpu, board in BOARDS.items()}
-    made_for = json.dumps(
-        {"recipe": RECIPE, "in": str(folder), "emulator": emulator, "wheels": wanted, "boards": boards}, indent=1
-    )
-    stamp = folder / "made-for"
+    place = {"recipe": RECIPE, "folder": str(folder), "emulator": emulator}
+    made_for = json.dumps(place | {"wheels": wanted, "boards": boards}, indent=1)
+    sysroot, stamp = Sysroot(folder, emulator), folder / "made-for"
     if not stamp.exists() or stamp.read_text() != made_for:
         print(f"making {folder} (once)", file=sys.stderr)
         shutil.rmtree(folder, ignore_errors=True)
-        glibc_minor = _unpack_debian(folder)
-        _unpack_wheels(folder, wanted, wheel_platforms(glibc_minor))
+        glibc = _unpack_debian(folder)
+        _unpack_wheels(sysroot, wanted, wheel_platforms(glibc))
         for cpu, board in BOARDS.items():
-            _make_core(folder, cpu, board, emulator)
+            _make_root(folder, cpu, board)
+            _make_environment(sysroot, cpu)
         stamp.write_text(made_for)
-    return Sysroot(folder, emulator)
+    return sysroot
 
 
 def _unpack_debian(folder: Path) -> int:
@@ -187,9 +182,9 @@ def _sources_of_this_machine() -> list[Source]:
     return sources
 
 
-def _unpack_wheels(folder: Path, wanted: Sequence[str], platforms: Sequence[str]) -> None:
-    target = folder / "site-packages"
-    python_version = _debian_python(folder).name.removeprefix("python")
+def _unpack_wheels(sysroot: Sysroot, wanted: Sequence[str], platforms: Sequence[str]) -> None:
+    target = sysroot.folder / "site-packages"
+    python_version = sysroot.debian_python().name.removeprefix("python")
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"]
     wheels = ["--only-binary=:all:", "--implementation=cp", f"--python-version={python_version}"]
     wheels += [f"--platform={tag}" for tag in platforms]
@@ -198,7 +193,7 @@ def _unpack_wheels(folder: Path, wanted: Sequence[str], platforms: Sequence[str]
     (target / "edge-asr.pth").write_text(f"{CHECKOUT}\n")
 
 
-def _make_core(folder: Path, cpu: str, board: Board, emulator: str) -> None:
+def _make_root(folder: Path, cpu: str, board: Board) -> None:
     root = folder / cpu / "root"
     root.mkdir(parents=True)
     for entry in (folder / "debian").iterdir():
@@ -207,23 +202,18 @@ def _make_core(folder: Path, cpu: str, board: Board, emulator: str) -> None:
     for name in ("possible", "present"):
         _write(root / "sys/devices/system/cpu" / name, f"0-{CORES_PER_BOARD - 1}\n")
 
-    python = _debian_python(folder)
-    _write(folder / cpu / "pyvenv.cfg", f"home = {python.parent}\ninclude-system-site-packages = false\n")
-    library = folder / cpu / "lib" / python.name
+
+def _make_environment(sysroot: Sysroot, cpu: str) -> None:
+    python, home = sysroot.debian_python(), sysroot.folder / cpu
+    _write(home / "pyvenv.cfg", f"home = {python.parent}\ninclude-system-site-packages = false\n")
+    library = home / "lib" / python.name
     library.mkdir(parents=True)
-    (library / "site-packages").symlink_to(folder / "site-packages")
-
-    emulation = shlex.join(qemu_command(emulator, folder, cpu)[:-1])
+    (library / "site-packages").symlink_to(sysroot.folder / "site-packages")
     for name, arguments in COMMANDS.items():
-        _write_script(folder / cpu / "bin" / name, emulation, python, arguments)
-
-
-def _write_script(path: Path, emulation: str, python: Path, arguments: Sequence[str]) -> None:
-    # -0: Python finds its virtual environment, and what to start children with, by the name it was called by.
-    called = path.with_name("python")
-    command = f"{emulation} -0 {shlex.quote(str(called))} {shlex.quote(str(python))} {shlex.join(arguments)}"
-    _write(path, f'#!/bin/sh\nexec {command.rstrip()} "$@"\n')
-    path.chmod(0o755)
+        script = sysroot.commands(cpu) / name
+        command = shlex.join([*sysroot.python_command(cpu), *arguments])
+        _write(script, f'#!/bin/sh\nexec {command} "$@"\n')
+        script.chmod(0o755)
 
 
 def _write(path: Path, text: str) -> None:
