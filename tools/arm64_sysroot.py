@@ -1,4 +1,4 @@
-"""What an emulated process sees: Debian's arm64 Python, real aarch64 wheels, and the ``/proc/cpuinfo`` of a board.
+"""What an emulated process sees: Debian's arm64 Python, real aarch64 wheels, and the kernel's words on a board.
 
 ::
 
@@ -44,7 +44,7 @@ OLDEST_GLIBC_MINOR = 17
 COMMANDS = {"python": (), "python3": (), "edge-asr": ("-m", "edge_asr"), "pytest": ("-m", "pytest")}
 """Scripts in each core's ``bin/``, and the arguments they start Python with."""
 
-RECIPE = 1
+RECIPE = 2
 """Count up when the layout changes, so that every checkout makes its folder again."""
 
 
@@ -198,7 +198,9 @@ def _make_root(folder: Path, cpu: str, board: Board) -> None:
     root.mkdir(parents=True)
     for entry in (folder / "debian").iterdir():
         (root / entry.name).symlink_to(entry)
-    _write(root / "proc" / "cpuinfo", board.cpuinfo())
+    _write(root / "proc/cpuinfo", board.cpuinfo())
+    _write(root / "proc/device-tree/model", f"{board.model}\0")
+    _write(root / "proc/sys/kernel/arch", "aarch64\n")
     for name in ("possible", "present"):
         _write(root / "sys/devices/system/cpu" / name, f"0-{CORES_PER_BOARD - 1}\n")
 
