@@ -18,7 +18,7 @@ Choice = Literal["fp32", "int8", "weight8", "weight4", "fp16"]
 
 WeightAlgorithm = Literal["rtn", "hqq", "k-quant", "gptq"]
 """How ``weight4`` and ``weight8`` find their integers: rounding to the nearest, half-quadratic quantization, the search
-for scales of llama.cpp, or error feedback over recorded inputs."""
+for scales of llama.cpp, or error feedback over recorded inputs (:mod:`edge_asr.quantize.blocks`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +51,10 @@ class WeightOptions:
     """For ``weight4`` and ``weight8``."""
     block: int = 32
     """Weights of a column that share a scale in ``weight4`` and ``weight8``. Fast ARM kernels want multiples of 32."""
-    clip: float = 1.0
-    """``int8``: largest magnitude kept of a column, as a share of its largest weight, 0 < clip <= 1."""
 
     def __post_init__(self) -> None:
         if self.block not in (16, 32, 64, 128, 256):
             raise ValueError(f"block {self.block} is not one of 16, 32, 64, 128, 256")
-        if not 0.0 < self.clip <= 1.0:
-            raise ValueError(f"clip {self.clip} is outside 0 to 1")
 
 
 def of_component(assignment: Assignment, component: str) -> dict[str, Choice]:
