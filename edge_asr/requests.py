@@ -76,6 +76,20 @@ class SessionOptions(msgspec.Struct, frozen=True, kw_only=True):
         return self.frame_bytes * self.sample_rate_hz
 
 
+class Resume(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a session goes on in another worker, with the audio it has not settled."""
+
+    position_s: float
+    """Audio before it is done with, seconds since the session began."""
+    segment: int
+    """Number of the next final."""
+    revision: int = 0
+    """Partials of the open segment that the client has seen: it is owed a final, whatever becomes of the text."""
+    dropped_samples: int = 0
+    is_suspect: bool = False
+    """Whether its audio may have ended the worker before: it is decoded alone until that is past."""
+
+
 class Open(msgspec.Struct, frozen=True, tag="open"):
     """Begin a session."""
 

@@ -120,6 +120,12 @@ class WorkerSettings:
     restart_delay_s: float = 0.5
     """Before the first restart; doubled for each further one up to ``max_restart_delay_s``."""
     max_restart_delay_s: float = 30.0
+    hang_timeout_s: float = 10.0
+    """A worker with sessions that is silent for so long is replaced: it is stopped, or waits for something for ever."""
+    stall_timeout_s: float = 60.0
+    """A worker whose decoding makes no progress for so long is replaced; the longest step must be shorter."""
+    replay_patience_s: float = 30.0
+    """How long sessions of a lost worker wait for the next one before they fail."""
     malloc_arenas: int = 1
     """Upper bound on glibc's memory arenas."""
 
@@ -129,6 +135,9 @@ class WorkerSettings:
         _in_range("worker", "load_timeout_s", self.load_timeout_s, 1, 3600)
         _in_range("worker", "restart_delay_s", self.restart_delay_s, 0, 600)
         _in_range("worker", "max_restart_delay_s", self.max_restart_delay_s, 0, 3600)
+        _in_range("worker", "hang_timeout_s", self.hang_timeout_s, 1, 3600)
+        _in_range("worker", "stall_timeout_s", self.stall_timeout_s, 1, 3600)
+        _in_range("worker", "replay_patience_s", self.replay_patience_s, 0, 3600)
         _in_range("worker", "malloc_arenas", self.malloc_arenas, 1, 64)
 
 

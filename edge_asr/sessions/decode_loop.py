@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -14,7 +15,7 @@ from edge_asr.clock import Clock
 from edge_asr.engines.base import Engine, EngineStream, StreamOptions
 from edge_asr.errors import EdgeAsrError, EngineFailed, ProtocolViolation
 from edge_asr.events import TranscriptEvent
-from edge_asr.requests import SessionOptions
+from edge_asr.requests import Resume, SessionOptions
 from edge_asr.sessions.intake import Intake
 from edge_asr.sessions.scheduler import pick_batch
 from edge_asr.sessions.session import Session, SessionSettings
@@ -36,11 +37,26 @@ class LoopFigures:
     replaced_samples: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a session has settled its audio; see :class:`Session`."""
+
+    position_s: float
+    segment: int
+    dropped_samples: int
+
+
 @dataclass(slots=True)
 class _Member:
     session: Session
     intake: Intake
+    progress: Progress
+    """What :meth:`DecodeLoop.take_progress` said last."""
     received_bytes: int = 0
+
+
+def _nobody(_session_ids: Sequence[str]) -> None:
+    """Nobody wants to know."""
 
 
 class DecodeLoop:
@@ -54,7 +70,20 @@ class DecodeLoop:
         clock: Clock,
         *,
         text_case: Literal["as_is", "lower"] = "as_is",
+        on_native: Callable[[Sequence[str]], None] = _nobody,
     ) -> None:
+        """Besides what the class says.
+
+        Args:
+            engine: What decodes.
+            endpoint: When segments are closed.
+            scheduler: How ready sessions share a step.
+            clock: Where times come from.
+            text_case: Of the model's text.
+            on_native: Told which sessions' audio native code is about to see, and ``()`` when it is back: if it ends
+                the process, somebody knows whose audio it was.
+        """
+        self._on_native = on_native
         described = engine.describe()
         self._figures = LoopFigures()
         """Of sessions that have ended, and of the engine."""
@@ -70,6 +99,8 @@ class DecodeLoop:
             is_append_only=described.is_append_only,
         )
         self._members: dict[str, _Member] = {}
+        self._progress: dict[str, Progress] = {}
+        """Of sessions that have ended."""
         self._events: list[TranscriptEvent] = []
 
     def __len__(self) -> int:
@@ -80,8 +111,8 @@ class DecodeLoop:
         """Whether the session is open."""
         return session_id in self._members
 
-    def open(self, session_id: str, options: SessionOptions) -> None:
-        """Begin a session; a second one of the same name is a ``ValueError``."""
+    def open(self, session_id: str, options: SessionOptions, resume: Resume | None = None) -> None:
+        """Begin a session, or go on with one that another worker had; a second of the same name is a ``ValueError``."""
         if session_id in self._members:
             raise ValueError(f"session {session_id!r} is open already")
         wishes = StreamOptions(
@@ -94,8 +125,9 @@ class DecodeLoop:
         def open_stream() -> EngineStream:
             return self._engine.open_stream(wishes)
 
-        session = Session(session_id, options, self._settings, open_stream, self._clock)
-        self._members[session_id] = _Member(session, Intake(options, self._engine.sample_rate_hz))
+        session = Session(session_id, options, self._settings, open_stream, self._clock, resume)
+        intake = Intake(options, self._engine.sample_rate_hz)
+        self._members[session_id] = _Member(session, intake, _progress_of(session))
 
     def feed(self, session_id: str, chunk: AudioChunk) -> None:
         """Take a chunk of a source, at whatever rate; a session that was finished or has ended ignores it."""
@@ -139,6 +171,11 @@ class DecodeLoop:
             member.session.cancel()
             self._count(member.session)
 
+    def trust(self, session_id: str) -> None:
+        """The session's audio did no harm: it may be decoded together with others."""
+        if member := self._members.get(session_id):
+            member.session.is_suspect = False
+
     def demand_s(self, session_id: str) -> float:
         """Seconds of audio the session takes now without its backlog overflowing; 0 when it has ended."""
         member = self._members.get(session_id)
@@ -166,7 +203,7 @@ class DecodeLoop:
 
     def step(self) -> bool:
         """Decode one batch; ``False`` when no session had anything to decode."""
-        ready = [member.session for member in self._members.values() if _prepare(member.session)]
+        ready = [member.session for member in self._members.values() if self._prepare(member.session)]
         for member in list(self._members.values()):
             self._collect(member.session)
         batch = pick_batch(ready, self._max_batch)
@@ -182,12 +219,36 @@ class DecodeLoop:
         events, self._events = self._events, []
         return events
 
+    def take_progress(self) -> dict[str, Progress]:
+        """How far each session has settled its audio, for those that have since the last call."""
+        progress, self._progress = self._progress, {}
+        for session_id, member in self._members.items():
+            self._note_progress(session_id, member, progress)
+        return progress
+
+    def _note_progress(self, session_id: str, member: _Member, progress: dict[str, Progress]) -> None:
+        now = _progress_of(member.session)
+        if (now.position_s, now.segment) != (member.progress.position_s, member.progress.segment):
+            member.progress = progress[session_id] = now
+
     def _listening(self, session_id: str) -> _Member | None:
         member = self._members.get(session_id)
         return member if member is not None and member.session.takes_audio else None
 
+    def _prepare(self, session: Session) -> bool:
+        """Whether the session can be decoded; reading its last hypothesis may fail it, and only it."""
+        self._on_native((session.session_id,))
+        try:
+            return session.prepare()
+        except EngineFailed as error:
+            session.fail(error)
+            return False
+        finally:
+            self._on_native(())
+
     def _decode(self, batch: list[Session]) -> None:
         started_ns = self._clock.now_ns()
+        self._on_native([session.session_id for session in batch])
         try:
             self._engine.decode([session.stream for session in batch])
         except EngineFailed as error:
@@ -195,6 +256,7 @@ class DecodeLoop:
                 session.fail(error)
         for session in batch:
             _look(session)
+        self._on_native(())
         self._figures = replace(
             self._figures,
             decode_s=self._figures.decode_s + (self._clock.now_ns() - started_ns) / 1e9,
@@ -205,30 +267,25 @@ class DecodeLoop:
     def _collect(self, session: Session) -> None:
         self._events += session.take_events()
         if session.has_ended and session.session_id in self._members:
-            del self._members[session.session_id]
+            self._note_progress(session.session_id, self._members.pop(session.session_id), self._progress)
             self._count(session)
 
     def _count(self, session: Session) -> None:
         self._figures = _with_session(self._figures, session)
 
 
+def _progress_of(session: Session) -> Progress:
+    return Progress(session.settled_s, session.segments, session.dropped_samples)
+
+
 def _with_session(total: LoopFigures, session: Session) -> LoopFigures:
     return replace(
         total,
-        audio_s=total.audio_s + session.received_s - session.backlog_s,
+        audio_s=total.audio_s + session.heard_s - session.backlog_s,
         segments=total.segments + session.segments,
         dropped_samples=total.dropped_samples + session.dropped_samples,
         replaced_samples=total.replaced_samples + session.replaced_samples,
     )
-
-
-def _prepare(session: Session) -> bool:
-    """Whether the session can be decoded; reading its last hypothesis may fail it, and only it."""
-    try:
-        return session.prepare()
-    except EngineFailed as error:
-        session.fail(error)
-        return False
 
 
 def _look(session: Session) -> None:

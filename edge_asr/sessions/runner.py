@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from queue import Empty, SimpleQueue
 
 from edge_asr.audio import AudioChunk
 from edge_asr.errors import EdgeAsrError, EngineFailed
-from edge_asr.events import Failed, TranscriptEvent
-from edge_asr.requests import SessionOptions
-from edge_asr.sessions.decode_loop import DecodeLoop, LoopFigures
-from edge_asr.sources.read_ahead import RecordingReader
+from edge_asr.events import Failed, Final, TranscriptEvent
+from edge_asr.requests import Resume, SessionOptions
+from edge_asr.sessions.decode_loop import DecodeLoop, LoopFigures, Progress
+from edge_asr.sources.read_ahead import RecordingReader, skipped
 
-__all__ = ["DecodeLoop", "LoopFigures", "Runner"]
+__all__ = ["DecodeLoop", "LoopFigures", "Progress", "Runner"]
 
 _log = logging.getLogger(__name__)
 
@@ -33,7 +33,8 @@ class Runner:
 
     Args:
         loop: Touched by the decode thread only, from :meth:`start` on.
-        sink: Receives events; called on the decode thread, must not block for long.
+        sink: Receives events other than finals; called on the decode thread, must not block for long.
+        settle: Receives how far a session's audio is done with, and the finals it gave up to there.
         credit: Receives ``(session_id, total_bytes)`` as audio of a session is consumed.
         open_recording: Opens the source of an uploaded file, by path; its chunks have the rate of the options.
         on_death: Called when the decode thread ends because of a fault of the program.
@@ -43,12 +44,14 @@ class Runner:
         self,
         loop: DecodeLoop,
         sink: Callable[[TranscriptEvent], None],
+        settle: Callable[[str, Progress, tuple[Final, ...]], None],
         credit: Callable[[str, int], None],
         open_recording: Callable[[str, SessionOptions], Iterable[AudioChunk]],
         on_death: Callable[[BaseException], None],
     ) -> None:
         self._loop = loop
         self._sink = sink
+        self._settle = settle
         self._credit = credit
         self._open_recording = open_recording
         self._on_death = on_death
@@ -70,17 +73,21 @@ class Runner:
         if self._thread.is_alive():
             self._thread.join()
 
-    def open(self, session_id: str, options: SessionOptions) -> None:
-        """Begin a session."""
-        self._commands.put(lambda: self._open(session_id, options))
+    def open(self, session_id: str, options: SessionOptions, resume: Resume | None = None) -> None:
+        """Begin a session, or go on with one that another worker had."""
+        self._commands.put(lambda: self._open(session_id, options, resume))
+
+    def trust(self, session_id: str) -> None:
+        """The session may be decoded together with others again."""
+        self._commands.put(lambda: self._loop.trust(session_id))
 
     def audio(self, session_id: str, data: bytes) -> None:
         """Audio as the client wrote it."""
         self._commands.put(lambda: self._loop.feed_bytes(session_id, data))
 
-    def recording(self, session_id: str, path: str, max_duration_s: float) -> None:
-        """Read the session's whole audio from a file, then finish it."""
-        self._commands.put(lambda: self._start_recording(session_id, path, max_duration_s))
+    def recording(self, session_id: str, path: str, max_duration_s: float, from_s: float = 0.0) -> None:
+        """Read the session's audio from a file, from a position on, then finish it."""
+        self._commands.put(lambda: self._start_recording(session_id, path, max_duration_s, from_s))
 
     def flush(self, session_id: str) -> None:
         """Close the open segment."""
@@ -122,9 +129,9 @@ class Runner:
             return True
         return False
 
-    def _open(self, session_id: str, options: SessionOptions) -> None:
+    def _open(self, session_id: str, options: SessionOptions, resume: Resume | None) -> None:
         try:
-            self._loop.open(session_id, options)
+            self._loop.open(session_id, options, resume)
         except EdgeAsrError as error:
             self._sink(Failed(session_id, error.code, str(error), error.is_retryable))
         except ValueError as error:
@@ -138,11 +145,11 @@ class Runner:
         self._loop.cancel(session_id)
         self._forget(session_id)
 
-    def _start_recording(self, session_id: str, path: str, max_duration_s: float) -> None:
+    def _start_recording(self, session_id: str, path: str, max_duration_s: float, from_s: float) -> None:
         if session_id in self._loop:
             options = self._options[session_id]
             self._recordings[session_id] = RecordingReader(
-                lambda: self._open_recording(path, options), max_duration_s, wake=self._wake
+                lambda: skipped(self._open_recording(path, options), from_s), max_duration_s, wake=self._wake
             )
 
     def _wake(self) -> None:
@@ -160,8 +167,16 @@ class Runner:
                     self._loop.finish(session_id)
 
     def _deliver(self) -> None:
-        for event in self._loop.take_events():
-            self._sink(event)
+        events, progress = self._loop.take_events(), self._loop.take_progress()
+        finals = [event for event in events if isinstance(event, Final)]
+        for event in events:
+            if not isinstance(event, Final):
+                self._sink(event)
+            elif event is _last_of(finals, event.session_id):
+                own = tuple(final for final in finals if final.session_id == event.session_id)
+                self._settle(event.session_id, progress.pop(event.session_id), own)
+        for session_id, settled in progress.items():
+            self._settle(session_id, settled, ())  # silence: nothing was said, and nothing need be kept
         for session_id in list(self._credited):
             if session_id not in self._loop:
                 self._forget(session_id)
@@ -178,6 +193,10 @@ class Runner:
         reader = self._recordings.pop(session_id, None)
         if reader is not None:
             reader.stop()
+
+
+def _last_of(finals: Sequence[Final], session_id: str) -> Final:
+    return next(final for final in reversed(finals) if final.session_id == session_id)
 
 
 def _nothing() -> None:

@@ -21,6 +21,11 @@ class Schedulable(Protocol):
         """When the oldest undecoded audio arrived."""
         ...
 
+    @property
+    def is_suspect(self) -> bool:
+        """Whether its audio may end the process that decodes it."""
+        ...
+
 
 S = TypeVar("S", bound=Schedulable)
 
@@ -30,7 +35,7 @@ def pick_batch(ready: Iterable[S], max_batch: int) -> list[S]:
 
     Live sessions come before batch ones, and while there is one, no batch session joins: the step would take longer.
     Among equals the one whose audio has waited longest comes first, which is the earliest deadline when all chunks
-    are equally long, and lets nobody starve.
+    are equally long, and lets nobody starve. A suspect is decoded alone: if it ends the process, it is known who did.
 
     Args:
         ready: Sessions whose stream is ready, each once.
@@ -39,4 +44,7 @@ def pick_batch(ready: Iterable[S], max_batch: int) -> list[S]:
     waiting = list(ready)
     live = [session for session in waiting if not session.options.is_batch]
     chosen = live or waiting
-    return sorted(chosen, key=lambda session: session.oldest_arrival_ns)[:max_batch]
+    ordered = sorted(chosen, key=lambda session: session.oldest_arrival_ns)
+    if ordered and ordered[0].is_suspect:
+        return ordered[:1]
+    return [session for session in ordered if not session.is_suspect][:max_batch]

@@ -7,6 +7,7 @@ A session always ends with exactly one ``SessionEnded`` or ``Failed``.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -20,7 +21,7 @@ from edge_asr.pipeline.endpoint import SegmentProgress, find_endpoint
 from edge_asr.pipeline.finite import replace_non_finite
 from edge_asr.pipeline.stability import AgreementStability, AppendOnlyStability
 from edge_asr.pipeline.text import CASES, tidy, words_from_tokens
-from edge_asr.requests import SessionOptions
+from edge_asr.requests import Resume, SessionOptions
 from edge_asr.sessions.backlog import Backlog, Piece
 from edge_asr.sessions.timeline import Timeline
 from edge_asr.settings import EndpointSettings
@@ -54,15 +55,20 @@ class Session:
         settings: SessionSettings,
         open_stream: Callable[[], EngineStream],
         clock: Clock,
+        resume: Resume | None = None,
     ) -> None:
         self.session_id = session_id
         self.options = options
         self.stream = open_stream()
         self.has_ended = False
-        self.dropped_samples = 0
+        self.dropped_samples = resume.dropped_samples if resume else 0
         self.replaced_samples = 0
-        self.segments = 0
+        self.segments = resume.segment if resume else 0
         """Finals so far, which is also the number of the open segment."""
+        self.settled_s = resume.position_s if resume else 0.0
+        """Client time up to which everything that was said is in a final, or was nothing."""
+        self.is_suspect = resume is not None and resume.is_suspect
+        """Whether its audio may end the process: it is decoded alone."""
         self._settings = settings
         self._open_stream = open_stream
         self._clock = clock
@@ -73,12 +79,19 @@ class Session:
         self._events: list[TranscriptEvent] = []
         self._received = 0  # samples, gaps included, at the engine's rate
         self._given = 0  # samples given to the current stream
-        self._closing: Literal["", "flush", "end"] = ""
+        self._flushes: deque[int] = deque()
+        """Positions at which the open segment is to be closed, as samples received."""
+        self._is_ending = False
         self._is_stream_finished = False
         self._noticed_at: dict[str, int] = {}
         self._text = ""
         self._revision = 0
         self._begin_segment(0)
+        if resume is not None:
+            self._received = self._samples(resume.position_s)
+            self._timeline.begin_stream(self._received)
+            self._revision = resume.revision
+        self._started_at = self._received
         self._endpoint = _with_silence(settings.endpoint, options.endpoint_silence_ms)
 
     # Audio in.
@@ -106,13 +119,13 @@ class Session:
 
     def flush(self) -> None:
         """Close the open segment as soon as everything received so far is decoded; the session goes on."""
-        if not self.has_ended and not self._closing:
-            self._closing = "flush"
+        if self.takes_audio and (not self._flushes or self._flushes[-1] != self._received):
+            self._flushes.append(self._received)
 
     def finish(self) -> None:
         """No more audio: the rest is decoded, then the session ends."""
         if not self.has_ended:
-            self._closing = "end"
+            self._is_ending = True
 
     def fail(self, error: EdgeAsrError) -> None:
         """End with ``Failed``; what was recognised but not final is lost."""
@@ -130,7 +143,7 @@ class Session:
     @property
     def takes_audio(self) -> bool:
         """Whether the session was neither finished nor has ended."""
-        return not self.has_ended and self._closing != "end"
+        return not self.has_ended and not self._is_ending
 
     @property
     def backlog_s(self) -> float:
@@ -150,7 +163,12 @@ class Session:
     @property
     def received_s(self) -> float:
         """Seconds of audio since the session began, lost audio included."""
-        return self._received / self._settings.sample_rate_hz
+        return self._seconds(self._received)
+
+    @property
+    def heard_s(self) -> float:
+        """Of them, those that came to this worker."""
+        return self._seconds(self._received - self._started_at)
 
     def prepare(self) -> bool:
         """Move audio towards the engine; whether the stream is ready for a decoding step.
@@ -160,13 +178,14 @@ class Session:
         while not self.has_ended:
             if self.stream.is_ready():
                 return True
-            if self._backlog:
-                self._give(self._backlog.pop(round(STEP_S * self._settings.sample_rate_hz)))
-            elif self._closing and not self._is_stream_finished:
+            due = self._due
+            if not due and self._backlog:
+                self._give(self._backlog.pop(self._next_step))
+            elif due and not self._is_stream_finished:
                 self.stream.finish()
                 self._is_stream_finished = True
-            elif self._closing:
-                self._close_stream()
+            elif due:
+                self._close_stream(due)
             else:
                 return False
         return False
@@ -194,6 +213,7 @@ class Session:
         )
         if endpoint is not None:
             self._emit_final(hypothesis, endpoint.reason)
+            self.settled_s = self._client_s(hypothesis.decoded_samples)
             self.stream.reset()
             self._timeline.forget_before(hypothesis.decoded_samples)
             self._begin_segment(hypothesis.decoded_samples)
@@ -204,6 +224,24 @@ class Session:
         return events
 
     # Audio on its way.
+
+    @property
+    def _position(self) -> int:
+        """Samples received that no longer wait."""
+        return self._received - len(self._backlog)
+
+    @property
+    def _due(self) -> Literal["", "flush", "end"]:
+        """Whether everything was given that the next closing of the stream is to hold."""
+        if self._flushes:
+            return "flush" if self._position >= self._flushes[0] else ""
+        return "end" if self._is_ending and not self._backlog else ""
+
+    @property
+    def _next_step(self) -> int:
+        """Samples to give next: what was said after a flush belongs to the segment after it."""
+        step = round(STEP_S * self._settings.sample_rate_hz)
+        return min(step, self._flushes[0] - self._position) if self._flushes else step
 
     def _give(self, piece: Piece) -> None:
         if piece.gap_samples:
@@ -236,22 +274,24 @@ class Session:
         self._revision = 0
         self._stability.reset()
 
-    def _close_stream(self) -> None:
+    def _close_stream(self, due: Literal["flush", "end"]) -> None:
         """Everything given is decoded and the stream is finished: close the segment, then go on or end."""
         hypothesis = self.stream.hypothesis()
         self._text = self._text_of(hypothesis)
-        self._emit_final(hypothesis, "end_of_audio" if self._closing == "end" else "flush")
-        if self._closing == "end":
+        self._emit_final(hypothesis, "end_of_audio" if due == "end" else "flush")
+        if due == "end":
+            self.settled_s = self.received_s
             self._end(SessionEnded(self.session_id, self.received_s, self.dropped_samples))
             return
-        self._closing = ""
+        self._flushes.popleft()
+        self.settled_s = self._seconds(self._position)
         self._renew_stream()
 
     def _renew_stream(self) -> None:
         """A finished stream takes no more audio; times go on in a fresh one."""
         self.stream.close()
         self.stream = self._open_stream()
-        self._timeline.begin_stream(self._received - len(self._backlog))
+        self._timeline.begin_stream(self._position)
         self._given = 0
         self._is_stream_finished = False
         self._begin_segment(0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from queue import Empty, Full, Queue
 
 from edge_asr.audio import AudioChunk
@@ -14,6 +14,17 @@ logger = logging.getLogger(__name__)
 
 QUEUED_CHUNKS = 8
 STOP_CHECK_S = 0.2
+
+
+def skipped(chunks: Iterable[AudioChunk], seconds: float) -> Iterator[AudioChunk]:
+    """The chunks without the first so many seconds."""
+    for chunk in chunks:
+        position = round(seconds * chunk.sample_rate_hz)
+        behind = position - chunk.start_sample
+        if behind <= 0:
+            yield chunk
+        elif behind < len(chunk.samples):
+            yield AudioChunk(chunk.samples[behind:], chunk.sample_rate_hz, position, chunk.captured_ns)
 
 
 class RecordingReader:

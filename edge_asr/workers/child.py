@@ -45,7 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     _be_the_first_to_go()
     status = 1
     try:
-        status = _run(Link(_take_socket(options.fd)), options.cpus, options.loader)
+        os.set_inheritable(options.black_box, False)
+        status = _run(Link(_take_socket(options.fd)), options.black_box, options.cpus, options.loader)
     except FrontGone as gone:
         _logger.info("ending: %s", gone)
         status = 0
@@ -55,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     os._exit(status)
 
 
-def _run(link: Link, cpus: Sequence[int], loader: str) -> int:
+def _run(link: Link, black_box_fd: int, cpus: Sequence[int], loader: str) -> int:
     """Load, then serve until the front is done; the exit status."""
     configure = _receive_configure(link)
     started = time.monotonic()
@@ -70,10 +71,12 @@ def _run(link: Link, cpus: Sequence[int], loader: str) -> int:
         _logger.exception("loading failed")
         link.send(LoadFailed(EdgeAsrError.code, f"loading {configure.model_directory} failed: {error!r}"))
         return 1
+    from edge_asr.workers.black_box import BlackBoxWriter
     from edge_asr.workers.service import serve  # only now: it imports numpy
 
     trim_heap()
-    serve(link, configure, model, _ready(model, time.monotonic() - started, cpus))
+    ready = _ready(model, time.monotonic() - started, cpus)
+    serve(link, configure, model, ready, BlackBoxWriter(black_box_fd))
     return 0
 
 
@@ -116,6 +119,7 @@ def _ready(model: LoadedModel, load_s: float, cpus: Sequence[int]) -> Ready:
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="A worker of the edge-asr daemon; not started by hand.")
     parser.add_argument("--fd", type=int, required=True, help="connected socket, inherited")
+    parser.add_argument("--black-box", type=int, required=True, help="page shared with the front, inherited")
     parser.add_argument("--cpus", type=_cpus, default=(), help="cores, such as 2,3")
     parser.add_argument("--loader", required=True, help="module:function that loads the engine")
     return parser.parse_args(arguments)

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from edge_asr.events import Failed, Final, Notice, Partial, SessionEnded
-from edge_asr.requests import SessionOptions
+from edge_asr.requests import Resume, SessionOptions
 
 MAX_MESSAGE_BYTES = 16 << 20
 """A longer message is a fault of the sender."""
@@ -36,6 +36,8 @@ class OpenSession(msgspec.Struct, frozen=True, tag="open_session"):
 
     session_id: str
     options: SessionOptions
+    resume: Resume | None = None
+    """Where it goes on, when another worker had it before; its audio from there on follows."""
 
 
 class SessionAudio(msgspec.Struct, frozen=True, tag="session_audio"):
@@ -51,6 +53,8 @@ class SessionRecording(msgspec.Struct, frozen=True, tag="session_recording"):
     session_id: str
     path: str
     max_duration_s: float
+    from_s: float = 0.0
+    """Where another worker had got to."""
 
 
 class FlushSession(msgspec.Struct, frozen=True, tag="flush_session"):
@@ -67,6 +71,12 @@ class FinishSession(msgspec.Struct, frozen=True, tag="finish_session"):
 
 class CancelSession(msgspec.Struct, frozen=True, tag="cancel_session"):
     """The client is gone: free the session, send nothing more for it."""
+
+    session_id: str
+
+
+class TrustSession(msgspec.Struct, frozen=True, tag="trust_session"):
+    """The session has got past the audio that it was suspected for: it may be decoded together with others again."""
 
     session_id: str
 
@@ -109,6 +119,25 @@ class Consumed(msgspec.Struct, frozen=True, tag="consumed"):
     total_bytes: int
 
 
+class Settled(msgspec.Struct, frozen=True, tag="settled"):
+    """The audio up to a position is done with, and these are the finals it gave.
+
+    One message for both, so that no death of the worker can come between them: a final is neither lost nor said twice.
+    """
+
+    session_id: str
+    position_s: float
+    """Seconds since the session began."""
+    segment: int
+    """Number of the next final."""
+    dropped_samples: int
+    finals: tuple[Final, ...]
+
+
+class Heartbeat(msgspec.Struct, frozen=True, tag="heartbeat"):
+    """The worker's main thread is alive; sent once a second while there are sessions."""
+
+
 class Stats(msgspec.Struct, frozen=True, tag="stats"):
     """Figures of the worker since it started, sent once a second while it works."""
 
@@ -130,9 +159,18 @@ class Stats(msgspec.Struct, frozen=True, tag="stats"):
 
 
 ToWorker = (
-    Configure | OpenSession | SessionAudio | SessionRecording | FlushSession | FinishSession | CancelSession | Shutdown
+    Configure
+    | OpenSession
+    | SessionAudio
+    | SessionRecording
+    | FlushSession
+    | FinishSession
+    | CancelSession
+    | TrustSession
+    | Shutdown
 )
-FromWorker = Ready | LoadFailed | Consumed | Stats | Partial | Final | Notice | SessionEnded | Failed
+FromWorker = Ready | LoadFailed | Consumed | Settled | Heartbeat | Stats | Partial | Notice | SessionEnded | Failed
+"""Finals come inside :class:`Settled`."""
 
 
 class MessageDecoder:

@@ -21,7 +21,16 @@ from edge_asr.settings import Settings
 from edge_asr.workers.base import PoolStatus
 from edge_asr.workers.command import STANDARD_LOADER
 from edge_asr.workers.configuration import pack
-from edge_asr.workers.messages import Configure, Consumed, FromWorker, LoadFailed, Ready, Stats
+from edge_asr.workers.messages import (
+    Configure,
+    Consumed,
+    FromWorker,
+    Heartbeat,
+    LoadFailed,
+    Ready,
+    Settled,
+    Stats,
+)
 from edge_asr.workers.process import Launch
 from edge_asr.workers.session import PoolSession, SessionContext
 from edge_asr.workers.supervisor import Supervisor
@@ -58,6 +67,9 @@ class Pool:
         self._instruments = instruments
         self._sessions: dict[str, PoolSession] = {}
         self._is_draining = False
+        self._patience_s = settings.worker.replay_patience_s
+        self._impatience: dict[str, asyncio.TimerHandle] = {}
+        """By worker: when its sessions give up waiting for the next one."""
         self._is_empty = asyncio.Event()
         self._is_empty.set()
         self._context = SessionContext(
@@ -70,7 +82,15 @@ class Pool:
 
     def _supervisor(self, name: str, launch: Launch, configure: Configure) -> Supervisor:
         return Supervisor(
-            name, launch, configure, self._take, lambda reason: self._fail_sessions_of(name, reason), self._instruments
+            name,
+            launch,
+            configure,
+            self._take,
+            lambda reason, suspects: self._lose(name, reason, suspects),
+            lambda: self._resume(name),
+            lambda reason: self._give_up(name, reason),
+            lambda: any(session.worker.name == name for session in self._sessions.values()),
+            self._instruments,
         )
 
     # The contract.
@@ -137,6 +157,8 @@ class Pool:
         await self._stop_workers()
 
     async def _stop_workers(self) -> None:
+        for name in list(self._impatience):
+            self._forget_impatience(name)
         await asyncio.gather(*(worker.stop() for worker in self._workers))
 
     # Admission.
@@ -144,14 +166,15 @@ class Pool:
     def _admit(self, options: SessionOptions) -> Supervisor:
         """The worker for a new session: the ready one with the fewest."""
         status = self.status()
-        if status.state != "ready" or status.ready is None:
+        # While a worker is replaced, new sessions wait with the others; after a failed load they would wait for ever.
+        if status.state not in ("ready", "restarting") or status.ready is None:
             raise NotReady(status.reason)
         if options.model not in ("", status.ready.model):
             raise ModelNotFound(options.model, f"this daemon serves {status.ready.model!r}")
         if len(self._sessions) >= self._max_sessions:
             raise Overloaded(self._max_sessions)
-        ready = (worker for worker in self._workers if worker.state == "ready")
-        return min(ready, key=lambda worker: sum(session.worker is worker for session in self._sessions.values()))
+        able = (worker for worker in self._workers if worker.state == status.state)
+        return min(able, key=lambda worker: sum(session.worker is worker for session in self._sessions.values()))
 
     def _forget(self, session: PoolSession) -> None:
         self._sessions.pop(session.session_id, None)
@@ -169,19 +192,49 @@ class Pool:
     # What workers say.
 
     def _take(self, message: FromWorker) -> None:
-        if isinstance(message, (Ready, LoadFailed, Stats)):
+        if isinstance(message, (Ready, LoadFailed, Stats, Heartbeat)):
             raise TypeError(f"{type(message).__name__} is for the supervisor")
         session = self._sessions.get(message.session_id)
         if session is None:
             return  # cancelled; the worker did not know yet
+        if session.is_waiting:
+            return  # the last words of a worker that is gone were taken before
         if isinstance(message, Consumed):
             session.credit(message.total_bytes)
+        elif isinstance(message, Settled):
+            session.settle(message)
         else:
             session.take(message)
 
-    def _fail_sessions_of(self, name: str, reason: str) -> None:
-        for session in [session for session in self._sessions.values() if session.worker.name == name]:
+    def _lose(self, name: str, reason: str, suspects: frozenset[str]) -> None:
+        """A worker has ended: its sessions wait for the next one, but for the one that ends them all."""
+        for session in self._sessions_of(name):
+            if not session.lose_worker(suspects):
+                session.fail(WorkerDied(reason))
+        if self._is_draining:
+            self._give_up(name, reason)
+            return
+        self._forget_impatience(name)
+        self._impatience[name] = asyncio.get_running_loop().call_later(self._patience_s, self._give_up, name, reason)
+
+    def _resume(self, name: str) -> None:
+        self._forget_impatience(name)
+        waiting = self._sessions_of(name)
+        for session in waiting:
+            session.resume()
+        if waiting:
+            _logger.info("%d sessions go on in the new worker", len(waiting))
+
+    def _give_up(self, name: str, reason: str) -> None:
+        for session in self._sessions_of(name):
             session.fail(WorkerDied(reason))
+
+    def _forget_impatience(self, name: str) -> None:
+        if timer := self._impatience.pop(name, None):
+            timer.cancel()
+
+    def _sessions_of(self, name: str) -> list[PoolSession]:
+        return [session for session in self._sessions.values() if session.worker.name == name]
 
     # Figures.
 

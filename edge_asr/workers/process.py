@@ -18,6 +18,7 @@ from typing import cast
 
 from edge_asr.clock import Clock, MonotonicClock
 from edge_asr.settings import WorkerSettings
+from edge_asr.workers.black_box import BlackBox
 from edge_asr.workers.command import STANDARD_LOADER, worker_command, worker_environment
 from edge_asr.workers.exits import describe_exit
 from edge_asr.workers.messages import FromWorker, MessageDecoder, Shutdown, ToWorker, encode_message
@@ -45,7 +46,11 @@ class Launch:
 class WorkerProcess:
     """A running worker; made by :meth:`start`."""
 
-    def __init__(self, process: Process, link: _FrontLink, stderr: StderrLog) -> None:
+    def __init__(self, process: Process, link: _FrontLink, stderr: StderrLog, black_box: BlackBox) -> None:
+        self.suspects: frozenset[str] = frozenset()
+        """Once it has ended: the sessions whose audio native code was looking at."""
+        self._black_box = black_box
+        self._why_killed = ""
         self._process = process
         self._link = link
         self._stderr = stderr
@@ -67,15 +72,17 @@ class WorkerProcess:
             OSError: The system cannot start another process.
         """
         ours, theirs = socket.socketpair()
+        black_box = BlackBox()
         try:
             with theirs:
-                process = await _spawn(launch, theirs.fileno())
+                process = await _spawn(launch, theirs.fileno(), black_box.descriptor)
         except OSError:
             ours.close()
+            black_box.close()
             raise
         link = _FrontLink(on_message)
         await asyncio.get_running_loop().create_unix_connection(lambda: link, sock=ours)
-        return cls(process, link, StderrLog(_logger, f"worker {process.pid}", clock or MonotonicClock()))
+        return cls(process, link, StderrLog(_logger, f"worker {process.pid}", clock or MonotonicClock()), black_box)
 
     @property
     def pid(self) -> int:
@@ -94,8 +101,9 @@ class WorkerProcess:
         """Wait for the process to end; why it did, as a clause."""
         return await asyncio.shield(self._end_task)
 
-    def kill(self) -> None:
-        """End it now."""
+    def kill(self, reason: str = "") -> None:
+        """End it now; the reason, if there is one, is what :meth:`ended` will say."""
+        self._why_killed = self._why_killed or reason
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
 
@@ -121,7 +129,9 @@ class WorkerProcess:
         await asyncio.wait([self._stderr_task], timeout=_STDERR_GRACE_S)
         self._stderr_task.cancel()
         self._stderr.close()
-        return describe_exit(returncode, self._stderr.last_words)
+        self.suspects = self._black_box.read()
+        self._black_box.close()
+        return self._why_killed or describe_exit(returncode, self._stderr.last_words)
 
     async def _read_stderr(self) -> None:
         pipe = self._process.stderr
@@ -131,11 +141,11 @@ class WorkerProcess:
             self._stderr.feed(data)
 
 
-async def _spawn(launch: Launch, fd: int) -> Process:
+async def _spawn(launch: Launch, fd: int, black_box_fd: int) -> Process:
     return await asyncio.create_subprocess_exec(
-        *worker_command(fd, launch.cpus, launch.loader),
+        *worker_command(fd, black_box_fd, launch.cpus, launch.loader),
         env=worker_environment(os.environ, launch.settings.malloc_arenas),
-        pass_fds=(fd,),
+        pass_fds=(fd, black_box_fd),
         stdin=DEVNULL,
         stdout=DEVNULL,
         stderr=PIPE,

@@ -11,9 +11,10 @@ import time
 from typing import assert_never
 
 from edge_asr.clock import MonotonicClock
-from edge_asr.events import Failed, SessionEnded, TranscriptEvent
+from edge_asr.events import Failed, Final, SessionEnded, TranscriptEvent
 from edge_asr.resources.memory import read_process_memory
-from edge_asr.sessions.runner import DecodeLoop, Runner
+from edge_asr.sessions.runner import DecodeLoop, Progress, Runner
+from edge_asr.workers.black_box import BlackBoxWriter
 from edge_asr.workers.configuration import unpack
 from edge_asr.workers.link import Link
 from edge_asr.workers.loaded_model import LoadedModel
@@ -23,27 +24,37 @@ from edge_asr.workers.messages import (
     Consumed,
     FinishSession,
     FlushSession,
+    Heartbeat,
     OpenSession,
     Ready,
     SessionAudio,
     SessionRecording,
+    Settled,
     Shutdown,
     Stats,
     ToWorker,
+    TrustSession,
 )
 from edge_asr.workers.recordings import open_recording
 
 STATS_EVERY_S = 1.0
 
 
-def serve(link: Link, configure: Configure, model: LoadedModel, ready: Ready) -> None:
+def serve(link: Link, configure: Configure, model: LoadedModel, ready: Ready, black_box: BlackBoxWriter) -> None:
     """Serve sessions until the front says ``Shutdown``.
 
     Raises:
         FrontGone: The front went without a word.
     """
     settings = unpack(configure)
-    loop = DecodeLoop(model.engine, settings.endpoint, settings.scheduler, MonotonicClock(), text_case=model.text_case)
+    loop = DecodeLoop(
+        model.engine,
+        settings.endpoint,
+        settings.scheduler,
+        MonotonicClock(),
+        text_case=model.text_case,
+        on_native=black_box.write,
+    )
     service = Service(link, loop)
     service.start()
     link.send(ready)
@@ -60,7 +71,7 @@ class Service:
         self._has_news = True
         """Something has happened since the last report, or there was none yet."""
         self._next_report_s = 0.0
-        self._runner = Runner(loop, self._deliver, self._give_credit, open_recording, _end_process)
+        self._runner = Runner(loop, self._deliver, self._settle, self._give_credit, open_recording, _end_process)
 
     def start(self) -> None:
         """Start the decode thread."""
@@ -84,13 +95,15 @@ class Service:
             case OpenSession():
                 self._sessions.add(message.session_id)
                 self._has_news = True
-                runner.open(message.session_id, message.options)
+                runner.open(message.session_id, message.options, message.resume)
             case SessionRecording():
-                runner.recording(message.session_id, message.path, message.max_duration_s)
+                runner.recording(message.session_id, message.path, message.max_duration_s, message.from_s)
             case FlushSession():
                 runner.flush(message.session_id)
             case FinishSession():
                 runner.finish(message.session_id)
+            case TrustSession():
+                runner.trust(message.session_id)
             case CancelSession():
                 self._sessions.discard(message.session_id)
                 runner.cancel(message.session_id)
@@ -104,7 +117,12 @@ class Service:
     def _deliver(self, event: TranscriptEvent) -> None:
         if isinstance(event, (SessionEnded, Failed)):
             self._sessions.discard(event.session_id)
+        if isinstance(event, Final):
+            raise TypeError("finals are sent with what they settle")
         self._link.send(event)
+
+    def _settle(self, session_id: str, progress: Progress, finals: tuple[Final, ...]) -> None:
+        self._link.send(Settled(session_id, progress.position_s, progress.segment, progress.dropped_samples, finals))
 
     def _give_credit(self, session_id: str, total_bytes: int) -> None:
         self._link.send(Consumed(session_id, total_bytes))
@@ -142,7 +160,9 @@ class Service:
         if now_s >= self._next_report_s:
             self._next_report_s = now_s + STATS_EVERY_S
             self._has_news = bool(self._sessions)
-            # The decode thread answers, so that a hung engine is silent.
+            # This thread says that the process lives, the decode thread that it decodes: a long step keeps only the
+            # second one waiting.
+            self._link.send(Heartbeat())
             self._runner.ask(self._report)
 
 

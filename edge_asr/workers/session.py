@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from edge_asr.clock import Clock
 from edge_asr.errors import EdgeAsrError
-from edge_asr.events import Failed, Final, SessionEnded, TranscriptEvent
+from edge_asr.events import Failed, Final, Notice, Partial, SessionEnded, TranscriptEvent
 from edge_asr.metrics.instruments import Instruments
 from edge_asr.requests import SessionOptions
 from edge_asr.workers.event_queue import EventQueue
+from edge_asr.workers.history import History, Recording
 from edge_asr.workers.messages import (
     CancelSession,
     FinishSession,
@@ -20,8 +21,15 @@ from edge_asr.workers.messages import (
     OpenSession,
     SessionAudio,
     SessionRecording,
+    Settled,
+    TrustSession,
 )
 from edge_asr.workers.supervisor import Supervisor
+
+MOST_LOSSES = 5
+"""Workers that may be lost over one and the same stretch of a session's audio, whoever was to blame."""
+
+RESTARTED = "the recogniser was restarted; nothing is lost"
 
 PIECE_BYTES = 64 << 10
 """Audio is passed on in pieces of at most this, so that one session's big message does not hold up the others."""
@@ -44,7 +52,7 @@ class SessionContext:
 
 
 class PoolSession:
-    """Implements :class:`~edge_asr.workers.base.RecognizerSession` over one worker."""
+    """Implements :class:`~edge_asr.workers.base.RecognizerSession` over one worker after the other."""
 
     def __init__(
         self, session_id: str, options: SessionOptions, protocol: str, worker: Supervisor, context: SessionContext
@@ -56,12 +64,23 @@ class PoolSession:
         self._limit_bytes = round(context.backlog_s * patience * options.bytes_per_second)
         self._context = context
         self._events = EventQueue()
-        self._sent_bytes = 0
+        self._options = options
+        self._history = History(options)
+        self._base_bytes = 0
+        """Position at which the current worker was given the session."""
         self._consumed_bytes = 0
+        self._is_waiting = False
+        """Between two workers: what the client sends is only remembered."""
+        self._losses = 0
+        self._suspected_until: int | None = None
+        """Position up to which its audio may have ended a worker."""
         self._may_go_on = asyncio.Event()
         self._has_ended = False
         self._asked_ns: int | None = None
-        worker.send(OpenSession(session_id, options))
+        if worker.state == "ready":
+            worker.send(OpenSession(session_id, options))
+        else:
+            self._is_waiting = True
 
     # What the client wants.
 
@@ -71,20 +90,25 @@ class PoolSession:
             await self._wait_for_credit()
             if self._has_ended:
                 return
-            self._sent_bytes += len(piece)
-            self.worker.send(SessionAudio(self.session_id, piece))
-            await self.worker.drained()
+            self._history.add(piece)
+            if not self._is_waiting:
+                self.worker.send(SessionAudio(self.session_id, piece))
+                await self.worker.drained()
 
     async def send_recording(self, path: Path, max_duration_s: float) -> None:
         """Let the worker read the whole audio from a file, then finish."""
         if not self._has_ended:
-            self.worker.send(SessionRecording(self.session_id, str(path), max_duration_s))
+            self._history.recording = Recording(path, max_duration_s)
+            if not self._is_waiting:
+                self.worker.send(SessionRecording(self.session_id, str(path), max_duration_s))
 
     async def flush(self) -> None:
         """Close the open segment now."""
         if not self._has_ended:
             self._asked_ns = self._context.clock.now_ns()
-            self.worker.send(FlushSession(self.session_id))
+            self._history.flush()
+            if not self._is_waiting:
+                self.worker.send(FlushSession(self.session_id))
 
     async def finish(self) -> None:
         """No more audio."""
@@ -94,7 +118,9 @@ class PoolSession:
         """As :meth:`finish`, which never waits either."""
         if not self._has_ended:
             self._asked_ns = self._context.clock.now_ns()
-            self.worker.send(FinishSession(self.session_id))
+            self._history.is_finished = True
+            if not self._is_waiting:
+                self.worker.send(FinishSession(self.session_id))
 
     async def events(self) -> AsyncIterator[TranscriptEvent]:
         """Every event in order; ends after ``SessionEnded`` or ``Failed``, and without either after :meth:`cancel`."""
@@ -114,12 +140,63 @@ class PoolSession:
         """An event of the session; ignored after its end."""
         if self._has_ended:
             return
+        if isinstance(event, Partial):
+            self._history.seen_revisions = event.revision + 1
         self._measure(event)
         self._events.put(event)
         if isinstance(event, SessionEnded):
             self._end("ended")
         elif isinstance(event, Failed):
             self._end(event.code)
+
+    def settle(self, settled: Settled) -> None:
+        """Finals, and audio that need not be said again."""
+        if self._has_ended:
+            return
+        for final in settled.finals:
+            self.take(final)
+        self._history.settle(settled.position_s, settled.segment, settled.dropped_samples)
+        self._losses = 0
+
+    # Between two workers.
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it has no worker at the moment."""
+        return self._is_waiting
+
+    def lose_worker(self, suspects: Collection[str]) -> bool:
+        """The worker has ended; whether the session waits for the next one, or has failed.
+
+        Args:
+            suspects: Sessions whose audio native code was looking at when it happened. One that was alone there twice
+                with the same audio is taken to be the cause.
+        """
+        self._is_waiting = True
+        self._losses += 1
+        is_accused = self.session_id in suspects
+        if is_accused and self._suspected_until is not None and len(suspects) == 1:
+            return False
+        if is_accused:
+            self._suspected_until = max(self._history.end_bytes, self._suspected_until or 0)
+        return self._losses < MOST_LOSSES
+
+    def resume(self) -> None:
+        """A worker is ready: say everything again that is not settled."""
+        history, worker = self._history, self.worker
+        self._is_waiting = False
+        resume = history.resume(is_suspect=self._suspected_until is not None)
+        worker.send(OpenSession(self.session_id, self._options, resume))
+        self._base_bytes = self._consumed_bytes = history.start_bytes
+        if history.recording is not None:
+            path, longest_s = history.recording.path, history.recording.max_duration_s
+            worker.send(SessionRecording(self.session_id, str(path), longest_s, resume.position_s))
+        for piece in history.pieces():
+            worker.send(FlushSession(self.session_id) if piece is None else SessionAudio(self.session_id, piece))
+        if history.is_finished:
+            worker.send(FinishSession(self.session_id))
+        if self._losses:
+            self._events.put(Notice(self.session_id, "engine_restarted", RESTARTED))
 
     def fail(self, error: EdgeAsrError) -> None:
         """End the session with this error; the worker forgets it, if there still is one."""
@@ -128,13 +205,16 @@ class PoolSession:
 
     def credit(self, total_bytes: int) -> None:
         """So many bytes, in all, no longer wait in the worker."""
-        self._consumed_bytes = max(self._consumed_bytes, total_bytes)
+        self._consumed_bytes = max(self._consumed_bytes, self._base_bytes + total_bytes)
         self._may_go_on.set()
+        if self._suspected_until is not None and self._consumed_bytes >= self._suspected_until:
+            self._suspected_until = None
+            self.worker.send(TrustSession(self.session_id))
 
     # Inside.
 
     async def _wait_for_credit(self) -> None:
-        while not self._has_ended and self._sent_bytes - self._consumed_bytes > self._limit_bytes:
+        while not self._has_ended and self._history.end_bytes - self._consumed_bytes > self._limit_bytes:
             self._may_go_on.clear()
             await self._may_go_on.wait()
 

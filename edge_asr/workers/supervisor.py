@@ -16,13 +16,31 @@ from edge_asr.clock import Clock, MonotonicClock
 from edge_asr.errors import EdgeAsrError, MachineError, ModelUnsupported, error_of
 from edge_asr.metrics.instruments import Instruments
 from edge_asr.resources.memory import read_process_memory
+from edge_asr.settings import WorkerSettings
 from edge_asr.workers.backoff import Backoff
-from edge_asr.workers.messages import Configure, FromWorker, LoadFailed, Ready, Stats, ToWorker
+from edge_asr.workers.messages import Configure, FromWorker, Heartbeat, LoadFailed, Ready, Stats, ToWorker
 from edge_asr.workers.process import Launch, WorkerProcess
 
 WorkerState = Literal["starting", "ready", "restarting", "failed"]
 
+WATCH_EVERY_S = 0.5
+
 _logger = logging.getLogger(__name__)
+
+
+def silence_of(silent_s: float, without_progress_s: float, settings: WorkerSettings) -> str:
+    """Why a worker with sessions is taken to hang, as a clause; empty while it is not.
+
+    Args:
+        silent_s: Since its last message.
+        without_progress_s: Since its decode thread last reported.
+        settings: The time-outs.
+    """
+    if silent_s > settings.hang_timeout_s:
+        return f"it did not answer for {silent_s:.0f} s"
+    if without_progress_s > settings.stall_timeout_s:
+        return f"it decoded nothing for {without_progress_s:.0f} s"
+    return ""
 
 
 class Supervisor:
@@ -33,7 +51,11 @@ class Supervisor:
         launch: How its processes are started.
         configure: What each is told first.
         on_message: Called with every message of a session.
-        on_lost: Called with the reason when a worker that was ready has ended, after its last message.
+        on_lost: Called when a worker that was ready has ended, after its last message: with the reason, and the
+            sessions whose audio native code was looking at.
+        on_ready: Called when a worker that takes the place of another one can take sessions.
+        on_failed_load: Called with the reason when none could be loaded in its place; the next try is far away.
+        has_sessions: Whether it has work; a worker without any is silent.
         instruments: Where its state is counted.
     """
 
@@ -43,7 +65,10 @@ class Supervisor:
         launch: Launch,
         configure: Configure,
         on_message: Callable[[FromWorker], None],
-        on_lost: Callable[[str], None],
+        on_lost: Callable[[str, frozenset[str]], None],
+        on_ready: Callable[[], None],
+        on_failed_load: Callable[[str], None],
+        has_sessions: Callable[[], bool],
         instruments: Instruments,
         clock: Clock | None = None,
     ) -> None:
@@ -57,6 +82,10 @@ class Supervisor:
         self._configure = configure
         self._on_message = on_message
         self._on_lost = on_lost
+        self._on_ready = on_ready
+        self._on_failed_load = on_failed_load
+        self._has_sessions = has_sessions
+        self._heard_ns = self._decoded_ns = 0
         self._instruments = instruments
         self._clock = clock or MonotonicClock()
         self._backoff = Backoff(launch.settings)
@@ -128,19 +157,40 @@ class Supervisor:
                 except EdgeAsrError as error:
                     delay_s = self._note_failed_load(error)
             process = next_process
+            self._on_ready()
 
     async def _watch(self, process: WorkerProcess) -> float:
         """Wait for the end of a worker that serves; the delay before the next one."""
         since_ns = self._clock.now_ns()
-        reason = await process.ended()
+        guard = asyncio.create_task(self._end_when_it_hangs(process), name=f"watch of worker {self.name}")
+        try:
+            reason = await process.ended()
+        finally:
+            guard.cancel()
         self._process = None
         self.restarts += 1
         self.state, self.reason = "restarting", f"the worker ended ({reason})"
         self._instruments.worker_lost(self.name, "died")
         delay_s = self._backoff.after_death((self._clock.now_ns() - since_ns) / 1e9)
         _logger.error("worker %d ended: %s; starting a new one in %.1f s", process.pid, reason, delay_s)
-        self._on_lost(reason)
+        self._on_lost(reason, process.suspects)
         return delay_s
+
+    async def _end_when_it_hangs(self, process: WorkerProcess) -> None:
+        """Kill a worker that has sessions and says nothing, or says that it lives and decodes nothing."""
+        settings, had_sessions = self._launch.settings, False
+        while True:
+            await asyncio.sleep(WATCH_EVERY_S)
+            now_ns = self._clock.now_ns()
+            if not (had_sessions and self._has_sessions()):
+                # What it said before there was work tells nothing about now.
+                had_sessions = self._has_sessions()
+                self._heard_ns = self._decoded_ns = now_ns
+                continue
+            reason = silence_of((now_ns - self._heard_ns) / 1e9, (now_ns - self._decoded_ns) / 1e9, settings)
+            if reason:
+                process.kill(reason)
+                return
 
     def _note_failed_load(self, error: EdgeAsrError) -> float:
         self.restarts += 1
@@ -148,6 +198,7 @@ class Supervisor:
         self._instruments.worker_lost(self.name, "load_failed")
         delay_s = self._backoff.after_failed_load()
         _logger.error("no worker: %s; trying again in %.0f s", error, delay_s)
+        self._on_failed_load(self.reason)
         return delay_s
 
     async def _load(self) -> WorkerProcess:
@@ -212,7 +263,11 @@ class Supervisor:
         )
 
     def _take(self, message: FromWorker) -> None:
+        self._heard_ns = self._clock.now_ns()
+        if isinstance(message, Heartbeat):
+            return
         if isinstance(message, Stats):
+            self._decoded_ns = self._heard_ns
             self.stats = message
             self._instruments.worker_reported(self.name, _figures(message))
         elif isinstance(message, (Ready, LoadFailed)):

@@ -12,7 +12,7 @@ from edge_asr.errors import AudioUnreadable
 from edge_asr.events import Failed, Final, SessionEnded, TranscriptEvent
 from edge_asr.requests import SessionOptions
 from edge_asr.sessions.decode_loop import DecodeLoop
-from edge_asr.sessions.runner import Runner
+from edge_asr.sessions.runner import Progress, Runner
 from edge_asr.settings import SchedulerSettings
 from tests.sessions.conftest import RULES, SayingEngine, chunk, of_kind
 
@@ -27,15 +27,22 @@ class Daemon:
         self.events: Queue[TranscriptEvent] = Queue()
         self.credits: Queue[tuple[str, int]] = Queue()
         self.deaths: Queue[BaseException] = Queue()
+        self.settled: list[tuple[str, Progress]] = []
         loop = DecodeLoop(engine, RULES, SchedulerSettings(backlog_s=2.0), MonotonicClock())
         self.runner = Runner(
             loop,
             self.events.put,
+            self._settled,
             lambda session_id, total: self.credits.put((session_id, total)),
             lambda path, _options: recordings[path],
             self.deaths.put,
         )
         self.runner.start()
+
+    def _settled(self, session_id: str, progress: Progress, finals: tuple[Final, ...]) -> None:
+        self.settled.append((session_id, progress))
+        for final in finals:
+            self.events.put(final)
 
     def until_the_end(self, session_id: str) -> list[TranscriptEvent]:
         said = []

@@ -11,6 +11,7 @@ class Waiting:
     name: str
     oldest_arrival_ns: int
     options: SessionOptions = field(default_factory=SessionOptions)
+    is_suspect: bool = False
 
 
 BATCH = SessionOptions(is_batch=True)
@@ -34,3 +35,9 @@ def test_batch_work_runs_when_nobody_live_is_ready() -> None:
 
 def test_nobody_ready_is_an_empty_batch() -> None:
     assert pick_batch([], 8) == []
+
+
+def test_a_suspect_is_decoded_alone_when_its_turn_comes() -> None:
+    suspect, other, third = Waiting("suspect", 1, is_suspect=True), Waiting("other", 2), Waiting("third", 3)
+    assert names(pick_batch([other, suspect, third], 8)) == ["suspect"]
+    assert names(pick_batch([other, third, Waiting("late", 9, is_suspect=True)], 8)) == ["other", "third"]

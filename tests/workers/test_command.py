@@ -12,13 +12,14 @@ HOME = str(Path(edge_asr.__file__).parent.parent)
 
 
 def test_cores_are_given_in_order():
-    command = worker_command(5, {3, 2}, "a:b")
+    command = worker_command(5, 6, {3, 2}, "a:b")
     assert command[command.index("--cpus") + 1] == "2,3"
     assert command[command.index("--fd") + 1] == "5"
+    assert command[command.index("--black-box") + 1] == "6"
 
 
 def test_without_cores_nothing_is_pinned():
-    assert "--cpus" not in worker_command(5, ())
+    assert "--cpus" not in worker_command(5, 6, ())
 
 
 def test_thread_pools_and_arenas_are_bounded_before_the_first_import():
@@ -36,7 +37,7 @@ def test_a_checkout_is_found_by_its_worker_once():
 
 def test_files_in_the_current_directory_are_not_imported(tmp_path):
     (tmp_path / "msgspec.py").write_text("raise SystemExit('imported from the current directory')")
-    command = worker_command(5, (), "a:b")
+    command = worker_command(5, 6, (), "a:b")
     ran = subprocess.run(
         [*command[: command.index("--fd")], "--help"],
         cwd=tmp_path,

@@ -9,9 +9,9 @@ import pytest
 import soundfile
 
 from edge_asr.errors import ModelNotFound, NotReady, Overloaded
-from edge_asr.events import Failed, Final, Notice, SessionEnded
+from edge_asr.events import Final, Notice, SessionEnded
 from edge_asr.requests import SessionOptions
-from edge_asr.settings import LimitSettings, SchedulerSettings
+from edge_asr.settings import LimitSettings, SchedulerSettings, WorkerSettings
 from edge_asr.workers.session import PIECE_BYTES
 from tests.support.processes import descriptors, is_running
 from tests.support.waiting import until
@@ -136,7 +136,7 @@ async def test_cancelling_ends_a_sender_that_waits(pool, tmp_path):
     (tmp_path / "closed").touch()
     session = await pool.open(PCM, protocol="test")
     sender = asyncio.create_task(session.send(audio(WORD, steps=100)))
-    await until(lambda: session._sent_bytes > SECOND)
+    await until(lambda: session._history.end_bytes > SECOND)
     session.cancel()
     await sender
     (tmp_path / "closed").unlink()
@@ -180,8 +180,8 @@ async def test_a_fast_sender_waits_until_the_worker_has_decoded_some(pool, tmp_p
     (tmp_path / "closed").touch()
     session = await pool.open(PCM, protocol="test")
     sender = asyncio.create_task(session.send(audio(WORD, steps=600)))
-    await until(lambda: session._sent_bytes > SECOND)
-    assert session._sent_bytes <= SECOND + PIECE_BYTES
+    await until(lambda: session._history.end_bytes > SECOND)
+    assert session._history.end_bytes <= SECOND + PIECE_BYTES
     assert not sender.done()
     (tmp_path / "closed").unlink()
     await sender
@@ -222,8 +222,8 @@ async def test_a_live_sender_does_not_fill_the_memory_of_a_worker_that_hangs(poo
     (tmp_path / "closed").touch()
     session = await pool.open(LIVE, protocol="test")
     sender = asyncio.create_task(session.send(audio(0, steps=600)))
-    await until(lambda: session._sent_bytes > 2 * SECOND)
-    assert session._sent_bytes <= 2 * SECOND + PIECE_BYTES
+    await until(lambda: session._history.end_bytes > 2 * SECOND)
+    assert session._history.end_bytes <= 2 * SECOND + PIECE_BYTES
     session.cancel()
     await sender
     (tmp_path / "closed").unlink()
@@ -232,50 +232,127 @@ async def test_a_live_sender_does_not_fill_the_memory_of_a_worker_that_hangs(poo
 # A worker dies.
 
 
-async def test_every_open_session_of_a_killed_worker_fails_once_and_may_try_again(pool):
+def finals(events):
+    return [event.text for event in events if isinstance(event, Final)]
+
+
+async def test_sessions_of_a_killed_worker_go_on_in_the_next_one_and_lose_nothing(pool):
     sessions = [await pool.open(PCM, protocol="test") for _ in range(3)]
+    for session in sessions:
+        await session.send(audio(0, WORD))
     os.kill(pool.status().worker_pid, signal.SIGKILL)
     for session in sessions:
-        (failed,) = await everything(session)
-        assert isinstance(failed, Failed)
-        assert (failed.code, failed.is_retryable) == ("worker_died", True)
-        assert "killed by signal 9 (SIGKILL; out of memory?)" in failed.message
-    assert pool.status().sessions == 0
-
-
-async def test_a_new_worker_serves_the_next_session(pool):
-    first = pool.status().worker_pid
-    assert (await say(pool, WORD, DIE))[-1].code == "worker_died"
-    await until(lambda: pool.status().state == "ready")
-    assert (await say(pool, WORD))[0].text == "word"
+        await session.send(audio(WORD, 0))
+        await session.finish()
+    for session in sessions:
+        notice, final, ended = await everything(session)
+        assert (notice.code, notice.message) == ("engine_restarted", "the recogniser was restarted; nothing is lost")
+        assert [(word.text, word.start_s) for word in final.words] == [("word", 0.1), ("word", 0.2)]
+        assert ended.audio_s == 0.4
     assert pool.status().restarts == 1
-    assert pool.status().worker_pid != first
 
 
-async def test_what_was_said_before_the_death_is_delivered_before_the_failure(pool):
+async def test_a_final_that_was_delivered_is_not_said_again_and_times_stay_absolute(pool):
+    session = await pool.open(PCM, protocol="test")
+    events = session.events()
+    await session.send(audio(WORD, 0, 0))
+    await session.flush()
+    first = await anext(events)
+    os.kill(pool.status().worker_pid, signal.SIGKILL)
+    await session.send(audio(0, WORD))
+    await session.finish()
+    notice, second, ended = [event async for event in events]
+    assert (first.segment, first.text, first.start_s) == (0, "word", 0.0)
+    assert (notice.code, second.segment, second.text, second.start_s) == ("engine_restarted", 1, "word", 0.4)
+    assert ended.audio_s == 0.5
+
+
+async def test_a_flush_that_was_not_answered_is_asked_for_again(pool, tmp_path):
+    (tmp_path / "closed").touch()
     session = await pool.open(PCM, protocol="test")
     await session.send(audio(WORD))
     await session.flush()
+    await session.send(audio(0, WORD))
+    os.kill(pool.status().worker_pid, signal.SIGKILL)
+    (tmp_path / "closed").unlink()
+    await session.finish()
+    said = [event for event in await everything(session) if isinstance(event, Final)]
+    assert [(final.text, final.reason, final.start_s) for final in said] == [
+        ("word", "flush", 0.0),
+        ("word", "end_of_audio", 0.2),
+    ]
+
+
+async def test_a_partial_that_was_seen_gets_its_final_after_a_restart(pool):
+    session = await pool.open(SessionOptions(), protocol="test")
     events = session.events()
-    first = await anext(events)
-    await session.send(audio(DIE))
-    assert first.text == "word"
-    assert [event.code async for event in events] == ["worker_died"]
+    await session.send(audio(WORD))
+    assert (await anext(events)).text == "word"
+    os.kill(pool.status().worker_pid, signal.SIGKILL)
+    await session.finish()
+    assert finals([event async for event in events]) == ["word"]
 
 
-async def test_while_a_worker_is_replaced_sessions_are_refused_with_the_reason(make_pool):
-    pool = make_pool("load_once")
+async def test_audio_that_ends_the_worker_twice_fails_its_session_and_no_other(pool):
+    first = pool.status().worker_pid
+    good = await pool.open(PCM, protocol="test")
+    await good.send(audio(WORD))
+    bad = await say(pool, WORD, DIE)
+    await good.send(audio(WORD))
+    await good.finish()
+    assert (bad[-1].code, bad[-1].is_retryable) == ("worker_died", True)
+    assert "killed by signal 9 (SIGKILL; out of memory?)" in bad[-1].message
+    assert finals(await everything(good)) == ["word word"]
+    assert pool.status().restarts == 2
+    assert pool.status().worker_pid != first
+
+
+async def test_a_worker_that_is_stopped_is_replaced_and_its_session_goes_on(make_pool):
+    pool = make_pool(worker=WorkerSettings(restart_delay_s=0.0, hang_timeout_s=1.5))
     await pool.start()
-    await say(pool, DIE)
-    with pytest.raises(NotReady, match="killed by signal 9"):
-        await pool.open(PCM, protocol="test")
-    await until(lambda: pool.status().state == "failed")
+    session = await pool.open(PCM, protocol="test")
+    await session.send(audio(WORD))
+    os.kill(pool.status().worker_pid, signal.SIGSTOP)
+    await until(lambda: pool.status().restarts == 1)
+    await session.send(audio(WORD))
+    await session.finish()
+    assert finals(await everything(session)) == ["word word"]
+
+
+async def test_a_worker_that_lives_and_decodes_nothing_is_replaced(make_pool, tmp_path):
+    pool = make_pool(worker=WorkerSettings(restart_delay_s=0.0, stall_timeout_s=2.0))
+    await pool.start()
+    (tmp_path / "closed").touch()
+    session = await pool.open(PCM, protocol="test")
+    await session.send(audio(WORD))
+    await until(lambda: pool.status().restarts == 1)
+    (tmp_path / "closed").unlink()
+    await session.finish()
+    assert finals(await everything(session)) == ["word"]
+
+
+async def test_sessions_that_come_while_a_worker_is_replaced_wait_for_it(make_pool):
+    pool = make_pool(worker=WorkerSettings(restart_delay_s=0.5))
+    await pool.start()
+    os.kill(pool.status().worker_pid, signal.SIGKILL)
+    await until(lambda: pool.status().state == "restarting")
+    assert finals(await say(pool, WORD)) == ["word"]
+
+
+async def test_sessions_fail_when_no_worker_comes_in_time(make_pool):
+    pool = make_pool(worker=WorkerSettings(restart_delay_s=600.0, max_restart_delay_s=600.0, replay_patience_s=0.1))
+    await pool.start()
+    session = await pool.open(PCM, protocol="test")
+    os.kill(pool.status().worker_pid, signal.SIGKILL)
+    (failed,) = await everything(session)
+    assert (failed.code, failed.is_retryable) == ("worker_died", True)
+    assert pool.status().sessions == 0
 
 
 async def test_a_model_damaged_under_a_running_daemon_does_not_loop(make_pool):
     pool = make_pool("load_once")
     await pool.start()
-    await say(pool, DIE)
+    assert (await say(pool, DIE))[-1].code == "worker_died"
     await until(lambda: pool.status().state == "failed")
     assert pool.status().restarts == 2
     assert pool.status().worker_pid == 0
@@ -283,14 +360,18 @@ async def test_a_model_damaged_under_a_running_daemon_does_not_loop(make_pool):
         await pool.open(PCM, protocol="test")
 
 
-async def test_a_sender_of_a_dead_worker_is_released(pool, tmp_path):
+async def test_a_sender_whose_worker_dies_goes_on_with_the_next_one(pool, tmp_path):
     (tmp_path / "closed").touch()
     session = await pool.open(PCM, protocol="test")
-    sender = asyncio.create_task(session.send(audio(WORD, steps=100)))
-    await until(lambda: session._sent_bytes > SECOND)
+    sender = asyncio.create_task(session.send(audio(WORD, 0, steps=50)))
+    await until(lambda: session._history.end_bytes > SECOND)
     os.kill(pool.status().worker_pid, signal.SIGKILL)
+    (tmp_path / "closed").unlink()
     await sender
-    assert (await everything(session))[-1].code == "worker_died"
+    await session.finish()
+    said = await everything(session)
+    assert sum(len(final.words) for final in said if isinstance(final, Final)) == 50
+    assert said[-1].audio_s == 10.0
 
 
 # Stopping.
@@ -415,3 +496,18 @@ async def test_a_recording_that_is_gone_fails_its_session_and_no_other(pool, upl
     (failed,) = await recognise(pool, upload)
     assert failed.code == "audio_not_found"
     assert (await say(pool, WORD))[0].text == "word"
+
+
+async def test_a_recording_goes_on_where_it_was_when_the_worker_died(pool, tmp_path):
+    samples = np.zeros(32_000, np.float32)
+    samples[1_600:3_200] = samples[28_800:30_400] = WORD
+    path = tmp_path / "long.wav"
+    soundfile.write(path, samples, 16_000)
+    (tmp_path / "closed").touch()
+    session = await pool.open(PCM, protocol="test")
+    await session.send_recording(path, 10.0)
+    os.kill(pool.status().worker_pid, signal.SIGKILL)
+    (tmp_path / "closed").unlink()
+    said = await everything(session)
+    assert [word.start_s for final in said if isinstance(final, Final) for word in final.words] == [0.1, 1.8]
+    assert said[-1].audio_s == 2.0
