@@ -17,7 +17,7 @@ function of them (``validity.py``). A recorder's own readings are work of our pr
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -54,10 +54,17 @@ class ConditionsRecorder:
         interval_s: Between two readings of the thread; a reading costs some milliseconds of one core.
         root: Where ``proc`` and ``sys`` are.
         tree_pid: Top of the processes that are ours; this process when omitted.
+        other_trees: Tops of further ones, such as a daemon that is measured.
     """
 
-    def __init__(self, interval_s: float = 1.0, root: Path = Path("/"), tree_pid: int | None = None) -> None:
-        self._read: Callable[[], Snapshot] = lambda: take_snapshot(root, tree_pid)
+    def __init__(
+        self,
+        interval_s: float = 1.0,
+        root: Path = Path("/"),
+        tree_pid: int | None = None,
+        other_trees: Sequence[int] = (),
+    ) -> None:
+        self._read: Callable[[], Snapshot] = lambda: take_snapshot(root, tree_pid, other_trees)
         self._interval_s = interval_s
         self._samples: list[Snapshot] = []
         self._stopping = threading.Event()

@@ -117,6 +117,12 @@ def chunks_of(rig: Rig, outcome: Paced) -> Chunks:
     )
 
 
+def is_ended_at_once(number: int, clips: int) -> bool:
+    """Whether a listener's recording of this number is; alternates from clip to clip, and for each between passes."""
+    turn, place = divmod(number, clips)
+    return (turn + place) % 2 == 0
+
+
 class _Player:
     """One listener and its recordings."""
 
@@ -155,9 +161,7 @@ class _Player:
 
     @property
     def _is_flushed(self) -> bool:
-        """Whether this recording is ended at once; alternates from clip to clip, and between passes for each clip."""
-        turn, place = divmod(self._number, len(self._clips))
-        return not self._waits_for_rule or (turn + place) % 2 == 0
+        return not self._waits_for_rule or is_ended_at_once(self._number, len(self._clips))
 
     def act(self) -> None:
         """What is due."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -41,18 +42,19 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """The processes' own peaks, added up: no less than the peak of the sum."""
 
 
-def take_snapshot(root: Path = Path("/"), tree_pid: int | None = None) -> Snapshot:
+def take_snapshot(root: Path = Path("/"), tree_pid: int | None = None, other_trees: Sequence[int] = ()) -> Snapshot:
     """Read everything once; some milliseconds on a board.
 
     Args:
         root: Where ``proc`` and ``sys`` are.
         tree_pid: Top of the processes that are ours; this process when omitted.
+        other_trees: Tops of further ones, such as a daemon that is measured.
     """
     taken_ns = time.monotonic_ns()
     # The two accounts of CPU time one right after the other: what is used in between belongs to only one of them.
     machine_cpu = read_machine_cpu_time(root)
-    tree = read_process_tree(os.getpid() if tree_pid is None else tree_pid, root)
-    resident_bytes, peak_resident_bytes = _memory_of(tree.pids if tree else (), root)
+    pids, tree_cpu_s = _of_trees((os.getpid() if tree_pid is None else tree_pid, *other_trees), root)
+    resident_bytes, peak_resident_bytes = _memory_of(pids, root)
     return Snapshot(
         taken_ns=taken_ns,
         throttling=read_throttling(root),
@@ -61,12 +63,24 @@ def take_snapshot(root: Path = Path("/"), tree_pid: int | None = None) -> Snapsh
         temperature_celsius=hottest_celsius(root),
         paging=read_paging(root),
         machine_cpu=machine_cpu,
-        tree_cpu_s=tree.cpu_s if tree else None,
+        tree_cpu_s=tree_cpu_s,
         cpu_throttling=read_cpu_throttling(root),
         group_peak_bytes=memory_peak_bytes(root),
         resident_bytes=resident_bytes,
         peak_resident_bytes=peak_resident_bytes,
     )
+
+
+def _of_trees(tops: Sequence[int], root: Path) -> tuple[tuple[int, ...], float | None]:
+    """All processes and their CPU time; a tree that is part of another one counts once."""
+    found = {top: tree for top in dict.fromkeys(tops) if (tree := read_process_tree(top, root)) is not None}
+    whole = [
+        tree
+        for top, tree in found.items()
+        if not any(top in other.pids for other_top, other in found.items() if other_top != top)
+    ]
+    pids = tuple(pid for tree in whole for pid in tree.pids)
+    return pids, sum(tree.cpu_s for tree in whole) if whole else None
 
 
 def _memory_of(pids: tuple[int, ...], root: Path) -> tuple[int | None, int | None]:

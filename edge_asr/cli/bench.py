@@ -8,6 +8,7 @@ import click
 
 from edge_asr.cli.bench_comparison import WithComparison
 from edge_asr.cli.options import Invocation, common_options, pass_invocation
+from edge_asr.settings import Settings
 
 
 @click.command(cls=WithComparison)
@@ -25,16 +26,30 @@ from edge_asr.cli.options import Invocation, common_options, pass_invocation
     show_default=True,
     help="As fast as possible, at the pace of speech, or one after the other.",
 )
-@click.option("--threads", default="1", show_default=True, metavar="LIST", help="Engine threads, such as 1,2,4.")
+@click.option("--threads", metavar="LIST", help="Engine threads, such as 1,2,4; without it engine.threads.")
 @click.option("--streams", default="1", show_default=True, metavar="LIST", help="Streams side by side, such as 1,4,16.")
-@click.option("--cpus", multiple=True, metavar="LIST", help="Cores, such as 4-7; give it again to compare core sets.")
-@click.option("--providers", metavar="LIST", help="Execution providers, such as cpu,xnnpack.")
+@click.option(
+    "--cpus",
+    multiple=True,
+    metavar="LIST",
+    help="Cores, such as 4-7; give it again to compare core sets; without it worker.cpus.",
+)
+@click.option(
+    "--providers", metavar="LIST", help="Execution providers, such as cpu,xnnpack; without it engine.provider."
+)
 @click.option(
     "--pieces", default="100", show_default=True, metavar="LIST", help="Audio handed over at a time, ms: 60 to 1000."
 )
-@click.option("--batch", metavar="LIST", help="Streams decoded in one call, such as 1,8.")
-@click.option("--spinning", type=click.Choice(["off", "on", "both"]), default="off", show_default=True)
-@click.option("--url", metavar="DAEMON", help="Measure a running daemon through its native protocol.")
+@click.option(
+    "--batch", metavar="LIST", help="Streams decoded in one call, such as 1,8; without it scheduler.max_batch."
+)
+@click.option(
+    "--spinning",
+    type=click.Choice(["off", "on", "both"]),
+    help="Whether engine threads spin while they wait; without it engine.allow_spinning.",
+)
+@click.option("--url", metavar="DAEMON", help="Measure a running daemon, http://HOST:PORT, by its native protocol.")
+@click.option("--token-file", metavar="FILE", help="With --url: file with the daemon's bearer token.")
 @click.option("--soak", metavar="DURATION", help="One long paced run, such as 30m or 24h, looking for drift.")
 @click.option("--accelerate", is_flag=True, help="With --soak: feed as fast as it is decoded; no latencies.")
 @click.option("--profile-ops", is_flag=True, help="Also trace the model's operators, in a run of its own.")
@@ -46,7 +61,7 @@ from edge_asr.cli.options import Invocation, common_options, pass_invocation
     type=click.FloatRange(5, 86_400),
     default=60,
     show_default=True,
-    help="How long listeners talk in each paced run.",
+    help="How long listeners talk in each paced run, and audio decoded in each other one.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the order in which runs are interleaved.")
 @click.option("--json", "json_path", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE")
@@ -59,14 +74,15 @@ def bench(
     models: tuple[str, ...],
     audio: Path | None,
     mode: str,
-    threads: str,
+    threads: str | None,
     streams: str,
     cpus: tuple[str, ...],
     providers: str | None,
     pieces: str,
     batch: str | None,
-    spinning: str,
+    spinning: str | None,
     url: str | None,
+    token_file: str | None,
     soak: str | None,
     accelerate: bool,
     profile_ops: bool,
@@ -85,12 +101,14 @@ def bench(
     \b
     Example:
       edge-asr bench
+      edge-asr bench --url http://127.0.0.1:8765 --mode paced
+      edge-asr bench --soak 24h --accelerate --json soak.json
       edge-asr bench starter-en --mode paced --threads 1,2 --streams 1,4,8 --json a.json --html a.html
       edge-asr bench compare a.json b.json
     """
-    from edge_asr.cli.bench_job import Wishes, run_job
+    from edge_asr.cli.bench_job import run_job
+    from edge_asr.cli.bench_wishes import Wishes
 
-    configuration = invocation.configuration()
     wishes = Wishes.checked(
         models=models,
         audio=audio,
@@ -103,6 +121,7 @@ def bench(
         batch=batch,
         spinning=spinning,
         url=url,
+        token_file=token_file,
         soak=soak,
         accelerates=accelerate,
         profiles_operators=profile_ops,
@@ -112,6 +131,9 @@ def bench(
         json_path=json_path,
         html_path=html_path,
         is_markdown=markdown,
-        settings=configuration.settings,
     )
-    click.get_current_context().exit(run_job(wishes, configuration.settings))
+
+    def settings_of(model: str) -> Settings:
+        return invocation.configuration({"model": ("MODEL", model or None)}).settings
+
+    click.get_current_context().exit(run_job(wishes, settings_of))

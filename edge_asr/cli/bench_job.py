@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import datetime as dt
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
 from edge_asr.bench.child import ClipTask, Task
-from edge_asr.bench.document import Configuration, Document, Mode, Result, encode
+from edge_asr.bench.document import Configuration, Document, Mode, ModelIdentity, Result, encode
+from edge_asr.bench.drift import SOAK_FROM_S
 from edge_asr.bench.identity import model_identity, versions, workload_identity
 from edge_asr.bench.run import Bench, run_bench
-from edge_asr.bench.sweep import Sweep, parse_cores, parse_numbers
 from edge_asr.cli import exit_codes
-from edge_asr.cli.durations import parse_duration_s
+from edge_asr.cli.bench_wishes import Wishes
 from edge_asr.cli.messages import remark, warn
 from edge_asr.cli.stores import choose_model, installed_vad, open_store
-from edge_asr.engines.providers import known_provider
-from edge_asr.errors import ConfigurationError, InputError, error_of
+from edge_asr.errors import InputError, error_of
 from edge_asr.resources.board import read_board
 from edge_asr.resources.topology import read_topology
 from edge_asr.settings import Settings
@@ -36,132 +35,115 @@ WARM_UP_GUESS_S = 4.0
 """For the estimate: start, load and warm-up of one process."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wishes:
-    """What the user asked for, checked."""
-
-    models: tuple[str, ...]
-    audio: Path | None
-    sweep: Sweep
-    url: str
-    soak_s: float
-    """0: no soak."""
-    accelerates: bool
-    profiles_operators: bool
-    repetitions: int
-    seconds: float
-    seed: int
-    json_path: Path | None
-    html_path: Path | None
-    is_markdown: bool
-
-    @classmethod
-    def checked(
-        cls,
-        *,
-        models: tuple[str, ...],
-        audio: Path | None,
-        mode: str,
-        threads: str,
-        streams: str,
-        cpus: tuple[str, ...],
-        providers: str | None,
-        pieces: str,
-        batch: str | None,
-        spinning: str,
-        url: str | None,
-        soak: str | None,
-        accelerates: bool,
-        profiles_operators: bool,
-        repetitions: int,
-        seconds: float,
-        seed: int,
-        json_path: Path | None,
-        html_path: Path | None,
-        is_markdown: bool,
-        settings: Settings,
-    ) -> Wishes:
-        """From the words of the command line.
-
-        Raises:
-            ConfigurationError: A word is wrong, or two do not go together.
-        """
-        if accelerates and not soak:
-            raise ConfigurationError("--accelerate belongs to --soak; add e.g. --soak 24h")
-        if url and (models or cpus or providers or profiles_operators or batch):
-            raise ConfigurationError(
-                "--url measures a daemon as it runs; its model, cores and provider are set where it is started"
-            )
-        for path in (json_path, html_path):
-            if path is not None and not path.absolute().parent.is_dir():
-                raise ConfigurationError(f"{path}: there is no such folder to write to")
-        sweep = Sweep(
-            modes=cast("list[Mode]", ["throughput", "paced"] if mode == "both" else [mode]),
-            providers=[known_provider(name) for name in (providers or settings.engine.provider).split(",")],
-            threads=parse_numbers(threads, "--threads", 1, 64),
-            cpus=[parse_cores(text) for text in cpus],
-            streams=parse_numbers(streams, "--streams", 1, 1000),
-            pieces_ms=parse_numbers(pieces, "--pieces", 10, 5000),
-            batches=parse_numbers(batch, "--batch", 1, 256) if batch else (settings.scheduler.max_batch,),
-            spinning={"off": (False,), "on": (True,), "both": (False, True)}[spinning],
-        )
-        soak_s = parse_duration_s(soak, "--soak") if soak else 0.0
-        if soak_s:
-            sweep = replace(sweep, modes=["throughput" if accelerates else "paced"])
-        return cls(
-            models=models,
-            audio=audio,
-            sweep=sweep,
-            url=url or "",
-            soak_s=soak_s,
-            accelerates=accelerates,
-            profiles_operators=profiles_operators,
-            repetitions=1 if soak_s else repetitions,
-            seconds=soak_s or seconds,
-            seed=seed,
-            json_path=json_path,
-            html_path=html_path,
-            is_markdown=is_markdown,
-        )
+SettingsOf = Callable[[str], Settings]
+"""The configuration for a model by its name, what was tuned for it included; for an empty name that of the default."""
 
 
-def run_job(wishes: Wishes, settings: Settings) -> int:
+def run_job(wishes: Wishes, settings_of_model: SettingsOf) -> int:
     """Measure, show, write; the exit code.
 
     Raises:
         EdgeAsrError: Nothing could be measured at all.
     """
-    store = open_store()
-    models = [store.resolve(name) for name in wishes.models] or [choose_model(store, settings.model)]
-    workload = Workloads(wishes.audio)
-    topology = read_topology()
-    tasks = [
-        msgspec.structs.replace(
-            task_of(configuration, settings, model, workload.clips(model), installed_vad(store)),
-            seconds=wishes.seconds,
-            least_audio_s=wishes.seconds,
-            idle_s=IDLE_S if configuration.mode == "paced" else 0.0,
-        )
-        for model in models
-        for configuration in wishes.sweep.configurations(model.manifest.name, topology)
-    ]
-    remark(_estimate(wishes, tasks))
-    language = models[0].manifest.languages[0] if models[0].manifest.languages else "en"
-    results, is_interrupted = _measured(wishes, settings, tasks)
+    measured = _of_daemon(wishes) if wishes.url else _of_models(wishes, settings_of_model)
     document = Document(
         created=dt.datetime.now().astimezone().isoformat(timespec="seconds"),
         command=("edge-asr", *sys.argv[1:]),
         seed=wishes.seed,
         versions=versions(),
         board=msgspec.to_builtins(read_board(), enc_hook=plain),
-        settings=msgspec.to_builtins(settings),
-        models=tuple(model_identity(model) for model in models),
-        workload=workload_identity(str(wishes.audio or "bundled"), workload.loaded(), language),
-        results=tuple(results),
-        notes=("interrupted: later runs are missing",) if is_interrupted else (),
+        settings=msgspec.to_builtins(measured.settings) if measured.settings else {},
+        models=tuple(measured.models),
+        workload=workload_identity(str(wishes.audio or "bundled"), measured.clips, measured.language),
+        results=tuple(measured.results),
+        notes=tuple(_notes(wishes, measured)),
     )
     show(document, wishes)
-    return exit_codes.INTERRUPTED if is_interrupted else exit_code(document)
+    return exit_codes.INTERRUPTED if measured.is_interrupted else exit_code(document)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Measured:
+    results: Sequence[Result]
+    is_interrupted: bool
+    models: Sequence[ModelIdentity]
+    clips: Sequence[ClipAudio]
+    language: str
+    settings: Settings | None = None
+
+
+def _of_models(wishes: Wishes, settings_of_model: SettingsOf) -> _Measured:
+    store = open_store()
+    settings = settings_of_model("")
+    models = [store.resolve(name) for name in wishes.models] or [choose_model(store, settings.model)]
+    workload = Workloads(wishes.audio)
+    topology = read_topology()
+    tasks = [
+        msgspec.structs.replace(
+            task_of(configuration, own, model, workload.clips(model), installed_vad(store)),
+            seconds=wishes.seconds,
+            least_audio_s=wishes.seconds,
+            idle_s=IDLE_S if configuration.mode == "paced" else 0.0,
+        )
+        for model in models
+        for own in [settings_of_model(model.manifest.name)]
+        for configuration in wishes.sweep(own).configurations(model.manifest.name, topology)
+    ]
+    remark(_estimate(wishes, [task.configuration.mode for task in tasks]))
+    bench = Bench(
+        tasks=tasks,
+        repetitions=wishes.repetitions,
+        seed=wishes.seed,
+        profiles_operators=wishes.profiles_operators,
+        malloc_arenas=settings.worker.malloc_arenas,
+    )
+    outcome = run_bench(bench, show_progress())
+    return _Measured(
+        results=outcome.results,
+        is_interrupted=outcome.is_interrupted,
+        models=[model_identity(model) for model in models],
+        clips=workload.loaded(),
+        language=tasks[0].language,
+        settings=settings,
+    )
+
+
+def _of_daemon(wishes: Wishes) -> _Measured:
+    from edge_asr.cli.bench_daemon import Wanted, find_daemon, measure_daemon
+
+    daemon = find_daemon(wishes.url, wishes.token_file)
+    model = open_store().installed_or_none(daemon.model)
+    workload = Workloads(wishes.audio)
+    wanted = Wanted(
+        modes=wishes.modes,
+        streams=wishes.streams,
+        pieces_ms=wishes.pieces_ms,
+        repetitions=wishes.repetitions,
+        seconds=wishes.seconds,
+        idle_s=IDLE_S,
+        seed=wishes.seed,
+    )
+    remark(_estimate(wishes, [mode for mode in wishes.modes for _ in wishes.streams for _ in wishes.pieces_ms]))
+    clips = workload.clips(model)
+    results, is_interrupted = measure_daemon(
+        daemon, clips, wanted, show_progress(), lambda: find_daemon(wishes.url, wishes.token_file).restarts
+    )
+    # Of a daemon elsewhere, a model of the same name here may be another one.
+    is_same = model is not None and daemon.front_pid is not None
+    return _Measured(
+        results=results,
+        is_interrupted=is_interrupted,
+        models=[model_identity(model)] if is_same and model is not None else [],
+        clips=workload.loaded(),
+        language=daemon.language,
+    )
+
+
+def _notes(wishes: Wishes, measured: _Measured) -> Iterator[str]:
+    if measured.is_interrupted:
+        yield "interrupted: later runs are missing"
+    if 0 < wishes.soak_s < SOAK_FROM_S:
+        yield f"a soak of less than {SOAK_FROM_S / 60:.0f} minutes says nothing of drift"
 
 
 class Workloads:
@@ -171,14 +153,16 @@ class Workloads:
         self._given = read_clips(audio) if audio else None
         self._audio: dict[str, ClipAudio] = {}
 
-    def clips(self, model: InstalledModel) -> list[ClipAudio]:
-        """For this model.
+    def clips(self, model: InstalledModel | None) -> list[ClipAudio]:
+        """For this model, or for one of which nothing is known.
 
         Raises:
             InputError: None of the recordings can be used.
         """
         # A closed vocabulary is what the note about words is for.
-        named = self._given or clips_for(bundled_clips(), knows_all_words=not model.manifest.words_note)
+        named = self._given or clips_for(
+            bundled_clips(), knows_all_words=model is None or not model.manifest.words_note
+        )
         usable = []
         for clip in named:
             if clip.name not in self._audio:
@@ -268,18 +252,6 @@ def show(document: Document, wishes: Wishes) -> None:
     Console(highlight=False).print(BenchTable(document))
 
 
-def _measured(wishes: Wishes, settings: Settings, tasks: Sequence[Task]) -> tuple[list[Result], bool]:
-    bench = Bench(
-        tasks=tasks,
-        repetitions=wishes.repetitions,
-        seed=wishes.seed,
-        profiles_operators=wishes.profiles_operators,
-        malloc_arenas=settings.worker.malloc_arenas,
-    )
-    outcome = run_bench(bench, show_progress())
-    return outcome.results, outcome.is_interrupted
-
-
 def show_progress() -> Callable[[int, int, Configuration], None]:
     """What is measured now, on standard error where that is a terminal."""
 
@@ -293,10 +265,12 @@ def show_progress() -> Callable[[int, int, Configuration], None]:
     return say
 
 
-def _estimate(wishes: Wishes, tasks: Sequence[Task]) -> str:
-    paced = sum(task.configuration.mode == "paced" for task in tasks)
-    seconds = wishes.repetitions * (paced * (wishes.seconds + 8) + len(tasks) * WARM_UP_GUESS_S)
-    runs = wishes.repetitions * len(tasks)
+def _estimate(wishes: Wishes, modes: Sequence[Mode]) -> str:
+    paced = sum(mode == "paced" for mode in modes)
+    seconds = wishes.repetitions * (paced * (wishes.seconds + 8) + len(modes) * WARM_UP_GUESS_S)
+    runs = wishes.repetitions * len(modes)
+    if wishes.soak_s and not paced:
+        return f"{_minutes(wishes.soak_s)} of audio, as fast as they are decoded"
     return f"{runs} runs, about {_minutes(seconds)}; Ctrl-C shows what was measured so far"
 
 

@@ -44,5 +44,5 @@ def selftest(
     """
     from edge_asr.cli.selftest_job import run_job
 
-    settings = invocation.configuration().settings
+    settings = invocation.configuration({"model": ("MODEL", model)}).settings
     click.get_current_context().exit(run_job(model or "", length or "default", gate_file, json_path, settings))

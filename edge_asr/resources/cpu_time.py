@@ -95,6 +95,12 @@ def read_process_tree(pid: int, root: Path = Path("/")) -> ProcessTree | None:
     return ProcessTree(tuple(pids), ticks / _TICKS_PER_S)
 
 
+def read_parent(pid: int, root: Path = Path("/")) -> int | None:
+    """Who started a process; ``None`` when it has ended."""
+    fields = _stat_fields(root / f"proc/{pid}/stat")
+    return int(fields[_PARENT]) if fields else None
+
+
 _PARENT = 1
 _TIMES = slice(11, 15)
 """utime, stime, cutime, cstime: fields 14 to 17 of proc_pid_stat(5), counted from the third."""
