@@ -139,19 +139,33 @@ def verify(invocation: Invocation, *, names: tuple[str, ...], as_json: bool) -> 
 
 @models.command()
 @common_options
+@pass_invocation
+@click.option(
+    "--max-wer",
+    type=click.FloatRange(0, 1),
+    default=0.25,
+    show_default=True,
+    help="Highest word error rate on the bundled recordings; 1 where the model is made for other words.",
+)
 @click.argument("name", metavar="MODEL")
-def activate(*, name: str) -> None:
+def activate(invocation: Invocation, *, max_wer: float, name: str) -> None:
     """Make a model the one that is used when none is named.
+
+    Before that it is tried: it is loaded, hears the bundled recordings, and must understand them (where they are in
+    its language) within the memory there is. Nothing is timed, since a daemon may be at work; selftest does that.
 
     \b
     Example:
       edge-asr models activate moonshine-tiny-en
+      edge-asr models activate my-commands --max-wer 1
     """
+    from edge_asr.cli.activation_trial import try_out
     from edge_asr.store.inspect import inspect_model
 
     store = open_store()
     model = store.find(name)
     inspect_model(model.directory, model.manifest)
+    try_out(store, model, invocation.configuration({"model": ("MODEL", name)}).settings, max_wer)
     _announce(store.activate(name))
 
 

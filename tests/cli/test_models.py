@@ -215,11 +215,30 @@ def test_a_damaged_manifest_is_verified_too(run: Run, imported: Path) -> None:
 
 
 def test_a_model_is_activated_and_rolled_back(run: Run, imported: Path) -> None:
-    ran = run("models", "activate", "tiny-lstm")
+    ran = run("models", "activate", "tiny-lstm", "--max-wer", "1")
     assert (ran.status, ran.out) == (0, "tiny-lstm\n")
     assert "a running daemon takes it" in ran.err
     assert run("models", "rollback").out == "starter-en\n"
     assert run("models", "rollback").status == 2
+
+
+def test_a_model_that_understands_nothing_is_not_activated(run: Run, imported: Path) -> None:
+    ran = run("models", "activate", "tiny-lstm")
+    assert (ran.status, ran.out) == (6, "")
+    assert "model 'tiny-lstm' is not activated: word error rate" in ran.err
+    assert "--max-wer 1" in ran.err
+    assert "*" in next(line for line in run("models", "list").out.splitlines() if "starter-en" in line)
+
+
+def test_words_of_another_language_are_not_judged(run: Run, home: Path, tiny: Path) -> None:
+    run("models", "import", tiny, "--language", "de")
+    assert run("models", "activate", "tiny-lstm").status == 0
+
+
+def test_an_understanding_model_is_activated_and_says_what_was_heard(run: Run, home: Path) -> None:
+    ran = run("models", "activate", "starter-en")
+    assert (ran.status, ran.out) == (0, "starter-en\n")
+    assert "starter-en was tried with 2 recordings" in ran.err
 
 
 def test_a_damaged_model_is_not_activated(run: Run, imported: Path) -> None:
@@ -229,7 +248,7 @@ def test_a_damaged_model_is_not_activated(run: Run, imported: Path) -> None:
 
 
 def test_a_model_is_removed_unless_it_is_active_or_bundled(run: Run, imported: Path) -> None:
-    run("models", "activate", "tiny-lstm")
+    run("models", "activate", "tiny-lstm", "--max-wer", "1")
     assert "activate another one first" in run("models", "remove", "tiny-lstm").err
     run("models", "rollback")
     assert run("models", "remove", "tiny-lstm").status == 0
