@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,11 +17,12 @@ FEATURES = 64
 OUTPUTS = 48
 METADATA = {"model_type": "zipformer2", "T": "45"}
 
-Array = npt.NDArray[np.generic]
+Array = npt.NDArray[Any]
 
 
 def weights(*shape: int, seed: int = 0) -> npt.NDArray[np.float32]:
-    return (np.random.default_rng(seed).standard_normal(shape) / np.sqrt(shape[0])).astype(np.float32)
+    values = np.random.default_rng(seed).standard_normal(shape) / np.sqrt(shape[0])
+    return np.asarray(values, np.float32)
 
 
 def frames(count: int = 7, width: int = FEATURES, seed: int = 1) -> npt.NDArray[np.float32]:
