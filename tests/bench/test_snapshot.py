@@ -44,3 +44,18 @@ def test_what_a_machine_does_not_say_stays_unknown(tmp_path):
 def test_a_snapshot_survives_the_report(tmp_path):
     snapshot = take_snapshot(write_tree(rk3588(tmp_path), PROCESS_7), tree_pid=7)
     assert msgspec.json.decode(msgspec.json.encode(snapshot), type=Snapshot) == snapshot
+
+
+def test_a_daemon_that_is_measured_is_ours_too(tmp_path):
+    others = {
+        name.replace("proc/7/", "proc/8/"): text for name, text in PROCESS_7.items() if name.startswith("proc/7/")
+    }
+    root = write_tree(write_tree(raspberry_pi_4(tmp_path), PROCESS_7), others)
+    alone, both = take_snapshot(root, tree_pid=7), take_snapshot(root, tree_pid=7, other_trees=(8,))
+    assert alone.tree_cpu_s is not None
+    assert both.tree_cpu_s == 2 * alone.tree_cpu_s
+
+
+def test_a_tree_inside_another_counts_once(tmp_path):
+    root = write_tree(raspberry_pi_4(tmp_path), PROCESS_7)
+    assert take_snapshot(root, tree_pid=7, other_trees=(7,)).tree_cpu_s == take_snapshot(root, tree_pid=7).tree_cpu_s
