@@ -5,7 +5,9 @@ from __future__ import annotations
 import gc
 import math
 import os
+import signal
 import tempfile
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -75,12 +77,15 @@ def prepare(task: Task, load: Loader) -> Prepared:
 
 
 def measure(task: Task, prepared: Prepared) -> Run:
-    """The measured part.
+    """The measured part; an interruption (SIGINT) ends it early, with what was measured.
 
     Raises:
         EngineFailed: The engine failed on a recording.
     """
     rig = prepared.rig
+    is_interrupted = threading.Event()
+    signal.signal(signal.SIGINT, lambda _number, _frame: is_interrupted.set())
+    rig.is_stopping = is_interrupted.is_set
     start_bytes = rig.read().rss_bytes
     rig.engine.forget()
     rig.begin()
@@ -107,7 +112,11 @@ def measure(task: Task, prepared: Prepared) -> Run:
         utterances=measured.utterances,
         chunks=measured.chunks,
         samples=tuple(rig.samples),
-        notes=(*description.notes, *measured.notes),
+        notes=(
+            *description.notes,
+            *measured.notes,
+            *(("interrupted before its time",) if is_interrupted.is_set() else ()),
+        ),
     )
 
 

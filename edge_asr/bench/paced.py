@@ -188,7 +188,7 @@ class _Player:
         utterance = utterance_of(asked, self._hearing, self._schedule)
         self._number += 1
         self.phase, self.due_ns = "pause", now_ns + round(PAUSE_S * 1e9)
-        if self.due_ns > self._last_start_ns:
+        if self.due_ns > self._last_start_ns or self._rig.is_stopping():
             self.phase, self.due_ns = "done", _NEVER
         return utterance
 

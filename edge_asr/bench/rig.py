@@ -60,6 +60,8 @@ class Rig:
     language: str = "en"
     piece_ms: int = 100
     notebook: Notebook = field(default_factory=Notebook)
+    is_stopping: Callable[[], bool] = lambda: False
+    """Whether somebody has asked to end early: recordings that were begun are heard to their end."""
     samples: list[Sample] = field(default_factory=list)
     _started_ns: int = 0
     _started_cpu_ns: int = 0

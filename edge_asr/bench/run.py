@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -22,7 +23,7 @@ from edge_asr.bench.conditions import ConditionsRecorder, RunEvents, condition_f
 from edge_asr.bench.document import Chunks, Configuration, OperatorTime, Result, Run, Stages
 from edge_asr.bench.drift import drifts_of
 from edge_asr.bench.figures import figures_of
-from edge_asr.bench.rig import SOAK_STEPS
+from edge_asr.bench.rig import SOAK_FROM_S, SOAK_STEPS
 from edge_asr.engines.trial import death_of
 from edge_asr.errors import EdgeAsrError, MachineError, error_of
 from edge_asr.scoring import metric_of
@@ -33,6 +34,10 @@ _TRACEBACK = "Traceback (most recent call last)"
 
 LOAD_TIMEOUT_S = 600.0
 """Loading and warming up; a slow board with a cold SD card needs minutes."""
+
+
+LAST_RECORDING_TIMEOUT_S = 300.0
+"""For a recording that was begun when the user interrupted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +73,14 @@ class Bench:
     malloc_arenas: int = 1
 
 
+class SoakInterrupted(KeyboardInterrupt):
+    """The user did not wait for the end of a soak; what was measured until then is not lost."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        super().__init__("interrupted")
+
+
 Progress = Callable[[int, int, Configuration], None]
 """Called before each measurement: its number, how many there are, and what is measured."""
 
@@ -100,14 +113,22 @@ def run_bench(bench: Bench, progress: Progress) -> BenchOutcome:
             run = measure_once(msgspec.structs.replace(task, is_cold=turn.repetition == 0), bench.malloc_arenas)
         except EdgeAsrError as error:
             errors[turn.configuration] = error
+        except SoakInterrupted as interruption:
+            runs[turn.configuration].append(_placed(interruption.run, turn))
+            is_interrupted = True
+            break
         except KeyboardInterrupt:
             is_interrupted = True
             break
         else:
-            runs[turn.configuration].append(msgspec.structs.replace(run, repetition=turn.repetition, order=turn.order))
+            runs[turn.configuration].append(_placed(run, turn))
     wishes = replace(bench, profiles_operators=bench.profiles_operators and not is_interrupted)
     results = [_result(wishes, task, done, error) for task, done, error in zip(bench.tasks, runs, errors, strict=True)]
     return BenchOutcome(results, is_interrupted)
+
+
+def _placed(run: Run, turn: Turn) -> Run:
+    return msgspec.structs.replace(run, repetition=turn.repetition, order=turn.order)
 
 
 def measure_once(
@@ -129,13 +150,20 @@ def measure_once(
 
     Raises:
         EdgeAsrError: What the process could not do, or how it died before it had measured anything.
+        SoakInterrupted: The user interrupted a long run; it brings what was measured.
     """
+    is_interrupted = False
     recorder = ConditionsRecorder(_conditions_interval_s(task), root)
     with _child(task, malloc_arenas) as child:
         child.wait_until_ready(load_timeout_s)
         recorder.start()
         try:
             outcome = child.go(_time_allowed_s(task) if run_timeout_s is None else run_timeout_s)
+        except KeyboardInterrupt:
+            if not _is_soak(task):
+                raise
+            is_interrupted = True
+            outcome = child.stop()
         finally:
             record = recorder.stop()
     if outcome.run is None:
@@ -149,11 +177,14 @@ def measure_once(
         chunk_ms=(chunks.chunk_ms or task.configuration.piece_ms) if chunks else 0.0,
     )
     figures = condition_figures(record.before, record.samples, record.after, events)
-    return msgspec.structs.replace(
+    judged = msgspec.structs.replace(
         run,
         conditions=msgspec.to_builtins(figures),
         violations=violations(record.before, record.samples, record.after, events),
     )
+    if is_interrupted:
+        raise SoakInterrupted(judged)
+    return judged
 
 
 def profile_operators(task: Task, malloc_arenas: int = 1) -> Outcome:
@@ -204,6 +235,10 @@ def _time_allowed_s(task: Task) -> float:
     return 120.0 + 10.0 * max(task.seconds, task.least_audio_s)
 
 
+def _is_soak(task: Task) -> bool:
+    return max(task.seconds, task.least_audio_s) > SOAK_FROM_S
+
+
 def _conditions_interval_s(task: Task) -> float:
     """A second, or for a soak so much that a thousand readings last for it."""
     return max(1.0, max(task.seconds, task.least_audio_s) / 1000)
@@ -237,6 +272,11 @@ class _Child:
     def go(self, timeout_s: float) -> Outcome:
         _tell(self._process, b"\n")
         return self.outcome(timeout_s)
+
+    def stop(self) -> Outcome:
+        """Let it end early; it has the terminal's signal too, unless only we were interrupted."""
+        self._process.send_signal(signal.SIGINT)
+        return self.outcome(LAST_RECORDING_TIMEOUT_S)
 
     def outcome(self, timeout_s: float) -> Outcome:
         return msgspec.json.decode(self._line(timeout_s), type=Outcome)

@@ -49,7 +49,7 @@ def measure_throughput(
             together = [clips[(first + stream) % len(clips)] for stream in range(streams)]
             _decode_together(rig, together, outcome)
             rig.sample(outcome.audio_s, outcome.total_ns)
-            if outcome.total_ns >= most_s * 1e9:
+            if outcome.total_ns >= most_s * 1e9 or rig.is_stopping():
                 return outcome
         if outcome.audio_s >= least_audio_s:
             return outcome

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-
 NOTHING = -1
 """At a frame where nothing was asked for a token, which Paraformer does only now and then."""
 

@@ -96,6 +96,11 @@ def load_hanging(configure: Configure, instruments: Instruments) -> LoadedModel:
     return _loaded(instruments, _after_warm_up(hang))
 
 
+def load_interrupted(configure: Configure, instruments: Instruments) -> LoadedModel:
+    """The user interrupts whoever measures."""
+    return _loaded(instruments, _after_warm_up(lambda: os.kill(os.getppid(), signal.SIGINT)))
+
+
 def load_failing(configure: Configure, instruments: Instruments) -> LoadedModel:
     """Its native part raises in the middle of the measurement."""
 

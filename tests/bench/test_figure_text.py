@@ -1,6 +1,6 @@
 import pytest
 
-from edge_asr.bench.document import Figure, Result, Violation
+from edge_asr.bench.document import Drift, Figure, Result, Violation
 from edge_asr.bench.figure_text import FIGURES, faults, grouped, interval_text, quantity, title_of, value_text, verdict
 from tests.bench.documents import THROTTLED, configuration, disturbed, document, throughput_result, throughput_run
 
@@ -81,3 +81,13 @@ def test_a_result_with_runs_and_an_error_is_incomplete():
 
 def test_growth_is_written_per_hour():
     assert quantity(3 * 2**20, "bytes per hour") == "3.00 MiB/h"
+
+
+def test_what_drifted_is_a_fault():
+    drifting = throughput_result(drifts=(Drift(figure="memory_growth", message="memory grows by 3.0 MiB/h"),))
+    assert faults(drifting) == ["drift: memory grows by 3.0 MiB/h"]
+
+
+@pytest.mark.parametrize(("unit", "text"), [("ratio per hour", "/h"), ("ms per hour", "ms/h"), ("°C per hour", "°C/h")])
+def test_drifts_have_units_of_their_own(unit, text):
+    assert quantity(1.5, unit) == f"1.50 {text}"

@@ -10,7 +10,7 @@ import pytest
 
 from edge_asr.bench.child import Task
 from edge_asr.bench.gate import LONG_GATES, Surroundings
-from edge_asr.bench.run import Bench, interleaved, measure_once, run_bench
+from edge_asr.bench.run import Bench, SoakInterrupted, interleaved, measure_once, run_bench
 from edge_asr.bench.selftest import Extent, SelfTest, self_test
 from edge_asr.errors import EdgeAsrError, EngineFailed, MachineError, ModelDamaged
 from tests.bench import loaders
@@ -149,6 +149,15 @@ def test_a_recording_that_is_gone_is_named(tmp_path):
     task = real_task(tmp_path, loaders.load)
     (tmp_path / "go.wav").unlink()
     assert error_of(task, tmp_path).code == "audio_not_found"
+
+
+def test_an_interrupted_soak_keeps_what_was_measured(tmp_path):
+    task = real_task(tmp_path, loaders.load_interrupted, seconds=3600.0)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        measure_once(task, root=silent_machine(tmp_path))
+    assert isinstance(caught.value, SoakInterrupted)
+    assert [each.text for each in caught.value.run.utterances] == ["go"]
+    assert "interrupted before its time" in caught.value.run.notes
 
 
 # Verdicts on what really happened
