@@ -29,6 +29,7 @@
      │  ├ StoreBusy
      │  ├ DiskFull
      │  ├ NotEnoughMemory
+     │  ├ LoadInterrupted
      │  └ FetchFailed
      ├ GateFailed                a gate said no, or the run was invalid
      │  └ QuantizedLess
@@ -66,6 +67,7 @@ __all__ = [
     "InputError",
     "LibraryMissing",
     "LimitExceeded",
+    "LoadInterrupted",
     "MachineError",
     "ModelDamaged",
     "ModelError",
@@ -372,6 +374,18 @@ class NotEnoughMemory(MachineError, MemoryError):
         super().__init__(
             f"{what} needs about {needed_mib} MiB and {available_mib} MiB are free; use a smaller model or free memory"
         )
+
+
+class LoadInterrupted(MachineError):
+    """The process that loaded the model was ended from outside, or stood still; the model may be fine."""
+
+    code = "load_interrupted"
+    is_retryable = True
+
+    def __init__(self, model: str, reason: str) -> None:
+        self.model = model
+        self.reason = reason
+        super().__init__(f"loading {model} was interrupted ({reason}); it is tried again")
 
 
 class FetchFailed(MachineError):

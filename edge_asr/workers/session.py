@@ -29,6 +29,9 @@ from edge_asr.workers.supervisor import Supervisor
 MOST_LOSSES = 5
 """Workers that may be lost over one and the same stretch of a session's audio, whoever was to blame."""
 
+SAME_AUDIO_S = 0.5
+"""Two deaths so close to each other in a session's audio are of the same audio; credits come every quarter second."""
+
 RESTARTED = "the recogniser was restarted; nothing is lost"
 
 PIECE_BYTES = 64 << 10
@@ -72,6 +75,8 @@ class PoolSession:
         self._is_waiting = False
         """Between two workers: what the client sends is only remembered."""
         self._losses = 0
+        self._accused_at: int | None = None
+        """How far it was decoded when a worker ended over its audio."""
         self._suspected_until: int | None = None
         """Position up to which its audio may have ended a worker."""
         self._may_go_on = asyncio.Event()
@@ -169,17 +174,22 @@ class PoolSession:
         """The worker has ended; whether the session waits for the next one, or has failed.
 
         Args:
-            suspects: Sessions whose audio native code was looking at when it happened. One that was alone there twice
-                with the same audio is taken to be the cause.
+            suspects: Sessions whose audio native code was looking at when it happened. One that is there again at the
+                same place, and alone, is taken to be the cause.
         """
         self._is_waiting = True
         self._losses += 1
-        is_accused = self.session_id in suspects
-        if is_accused and self._suspected_until is not None and len(suspects) == 1:
-            return False
-        if is_accused:
+        if self.session_id in suspects:
+            if len(suspects) == 1 and self._is_same_audio():
+                return False
+            self._accused_at = self._consumed_bytes
             self._suspected_until = max(self._history.end_bytes, self._suspected_until or 0)
         return self._losses < MOST_LOSSES
+
+    def _is_same_audio(self) -> bool:
+        if self._accused_at is None:
+            return False
+        return abs(self._consumed_bytes - self._accused_at) <= SAME_AUDIO_S * self._options.bytes_per_second
 
     def resume(self) -> None:
         """A worker is ready: say everything again that is not settled."""

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from edge_asr.clock import Clock, MonotonicClock
-from edge_asr.errors import EdgeAsrError, MachineError, ModelUnsupported, error_of
+from edge_asr.errors import EdgeAsrError, LoadInterrupted, MachineError, ModelUnsupported, error_of
 from edge_asr.metrics.instruments import Instruments
 from edge_asr.resources.memory import read_process_memory
 from edge_asr.settings import WorkerSettings
@@ -24,6 +24,13 @@ from edge_asr.workers.process import Launch, WorkerProcess
 WorkerState = Literal["starting", "ready", "restarting", "failed"]
 
 WATCH_EVERY_S = 0.5
+
+MOST_INTERRUPTED_LOADS = 3
+"""In a row, before a model that loaded before is taken to be what ends its loading."""
+
+RELOAD_FACTOR = 10.0
+LEAST_RELOAD_S = 15.0
+"""A worker in another's place that loads ten times as long as the first one did, and at least so long, stands still."""
 
 _logger = logging.getLogger(__name__)
 
@@ -86,6 +93,7 @@ class Supervisor:
         self._on_failed_load = on_failed_load
         self._has_sessions = has_sessions
         self._heard_ns = self._decoded_ns = 0
+        self._interrupted_loads = 0
         self._instruments = instruments
         self._clock = clock or MonotonicClock()
         self._backoff = Backoff(launch.settings)
@@ -154,8 +162,11 @@ class Supervisor:
                 await asyncio.sleep(delay_s)
                 try:
                     next_process = await self._load()
+                except LoadInterrupted as error:
+                    delay_s = self._note_interrupted_load(error)
                 except EdgeAsrError as error:
                     delay_s = self._note_failed_load(error)
+            self._interrupted_loads = 0
             process = next_process
             self._on_ready()
 
@@ -191,6 +202,18 @@ class Supervisor:
             if reason:
                 process.kill(reason)
                 return
+
+    def _note_interrupted_load(self, error: LoadInterrupted) -> float:
+        """Sessions go on waiting, unless it happens again and again."""
+        self._interrupted_loads += 1
+        if self._interrupted_loads >= MOST_INTERRUPTED_LOADS:
+            return self._note_failed_load(error)
+        self.restarts += 1
+        self.state, self.reason = "restarting", str(error)
+        self._instruments.worker_lost(self.name, "load_failed")
+        delay_s = self._backoff.after_death(0.0)
+        _logger.warning("%s; starting a new one in %.1f s", error, delay_s)
+        return delay_s
 
     def _note_failed_load(self, error: EdgeAsrError) -> float:
         self.restarts += 1
@@ -231,7 +254,8 @@ class Supervisor:
         process.send(self._configure)
         end = asyncio.create_task(process.ended())
         waiting: set[asyncio.Future[Any]] = {answer, end}
-        await asyncio.wait(waiting, timeout=self._launch.settings.load_timeout_s, return_when=asyncio.FIRST_COMPLETED)
+        timeout_s = self._load_timeout_s
+        await asyncio.wait(waiting, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
         if answer.done():
             end.cancel()
             self._accept(answer.result())
@@ -239,10 +263,19 @@ class Supervisor:
             raise _load_killed(self._configure.model_directory, end.result())
         else:
             end.cancel()
+            if self.ready is not None:
+                raise LoadInterrupted(self._configure.model_directory, f"it was not loaded within {timeout_s:.0f} s")
             raise MachineError(
-                f"model {self._configure.model_directory} was not loaded within "
-                f"{self._launch.settings.load_timeout_s:.0f} s; raise worker.load_timeout_s if this machine is slow"
+                f"model {self._configure.model_directory} was not loaded within {timeout_s:.0f} s; "
+                "raise worker.load_timeout_s if this machine is slow"
             )
+
+    @property
+    def _load_timeout_s(self) -> float:
+        longest_s = self._launch.settings.load_timeout_s
+        if self.ready is None:
+            return longest_s
+        return min(longest_s, max(LEAST_RELOAD_S, RELOAD_FACTOR * self.ready.load_s))
 
     def _accept(self, answer: Ready | LoadFailed) -> None:
         if isinstance(answer, LoadFailed):
@@ -285,5 +318,5 @@ def _figures(stats: Stats) -> dict[str, float]:
 def _load_killed(directory: str, reason: str) -> EdgeAsrError:
     """A process that ended while it was loading: the engine did not like the model, or the machine was too small."""
     if "SIGKILL" in reason:
-        return MachineError(f"the worker was ended while it was loading {directory}: {reason}")
+        return LoadInterrupted(directory, reason)
     return ModelUnsupported(directory, f"the engine ended its process while loading it: {reason}")
