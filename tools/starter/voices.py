@@ -132,7 +132,8 @@ class Piper:
 def _from_program(command: list[str], text: str) -> Float32Array:
     """Run a speech program that writes ``OUT.wav`` and reads the text from ``IN.txt``."""
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "IN.txt").write_text(text + "\n", encoding="ascii")
+        # Signs that these programs do not read (a degree sign among the templates) are not in the label either.
+        Path(folder, "IN.txt").write_text(text + "\n", encoding="ascii", errors="ignore")
         subprocess.run(command, check=True, cwd=folder, capture_output=True, timeout=60)
         samples, rate_hz = soundfile.read(Path(folder, "OUT.wav"), dtype="float32")
     return to_16k(samples, rate_hz)
