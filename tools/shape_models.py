@@ -20,6 +20,8 @@ import argparse
 import copy
 import hashlib
 import logging
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -51,6 +53,7 @@ TOKENS_PER_FRAME = 0.15
 """Share of the frames of 40 ms whose best token is not the blank; read English has about 4 pieces a second."""
 SPEECH = Path(__file__).parents[1] / "edge_asr" / "clips" / "austen-0870.flac"
 HALVINGS = 20
+CHECK = Path(__file__).with_name("shape_models_check.py")
 PREDICTOR_DIM = 512
 CONTEXT_TOKENS = 2
 OPSET = 13
@@ -213,7 +216,8 @@ def make(shape: Shape, out: Path, precisions: list[Precision], seed: int) -> Non
         directory = out / f"{shape.name}-{precision}"
         write_model(directory, exported, list(parts), precision)
         describe(directory, shape, precision, seed, millions)
-        print(f"{directory}: {millions:.1f} million parameters, {_megabytes(directory):.0f} MB")
+        print(f"{directory}: {millions:.1f} million parameters, {_megabytes(directory):.0f} MB", flush=True)
+        subprocess.run([sys.executable, str(CHECK), str(directory)], check=True)
     for role in parts:
         (exported / f"{role}.onnx").unlink()
     exported.rmdir()
