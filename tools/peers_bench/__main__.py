@@ -7,6 +7,7 @@ import json
 import os
 import platform
 import random
+import signal
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -29,6 +30,7 @@ from tools.peers_bench.table import figures_table, load_note, ratios_table
 ROOT = Path(__file__).resolve().parents[2]
 MOST_STREAMS = 256
 FIRST_STREAMS = 4
+WRONG_WORDS, INTERRUPTED = 2, 130
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,7 @@ class Search:
 def main() -> int:
     """The run."""
     options = _options()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was measured is shown all the same
     extent = QUICK if options.quick else FULL
     repetitions = options.repeat or extent.repetitions
     try:
@@ -71,24 +74,35 @@ def main() -> int:
             clips = read_clips(options.audio) if options.audio else bundled_clips()
             spoken = prepare(clips, Path(folder))
             long = [joined(spoken, extent.long_s, Path(folder), seed) for seed in range(extent.long_recordings)]
-            passes = run_passes(field, repetitions, long, spoken, options.seed)
-            searches = [] if options.no_streams else run_searches(field, extent, spoken, options.seed)
+            passes, searches = list[Pass](), list[Search]()
+            status = 0
+            try:
+                run_passes(passes, field, repetitions, long, spoken, options.seed)
+                if not options.no_streams:
+                    run_searches(searches, field, extent, spoken, options.seed)
+            except KeyboardInterrupt:
+                field.left_out.append("interrupted: what had been measured by then")
+                status = INTERRUPTED
     except EdgeAsrError as error:
         print(f"tools/peers: {error}", file=sys.stderr)
-        return 2
-    document = _document(passes, searches, field)
+        return WRONG_WORDS
     print(_report(passes, searches, field))
     if options.json:
+        document = _document(passes, searches, field)
         options.json.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
-    return 0
+    return status
 
 
 def run_passes(
-    field: Field, repetitions: int, long: Sequence[Recording], spoken: Sequence[Recording], seed: int
-) -> list[Pass]:
+    passes: list[Pass],
+    field: Field,
+    repetitions: int,
+    long: Sequence[Recording],
+    spoken: Sequence[Recording],
+    seed: int,
+) -> None:
     """Every case once a repetition, each repetition in another drawn order; who fails is left out from then on."""
     draw = random.Random(seed)  # noqa: S311  not a secret
-    passes: list[Pass] = []
     for repetition in range(repetitions):
         for case in draw.sample(field.cases, len(field.cases)):
             _progress(f"{repetition + 1}/{repetitions} {case.peer.name} with {case.model_name}")
@@ -97,12 +111,10 @@ def run_passes(
             except PeerFailed as error:
                 field.left_out.append(f"{case.peer.name} with {case.model_name}: {error}")
                 field.cases.remove(case)
-    return passes
 
 
-def run_searches(field: Field, extent: Extent, spoken: Sequence[Recording], seed: int) -> list[Search]:
+def run_searches(searches: list[Search], field: Field, extent: Extent, spoken: Sequence[Recording], seed: int) -> None:
     """The servers in turn, and in the opposite order the next time."""
-    searches = []
     for number in range(extent.searches):
         for peer, model in field.servers[:: -1 if number % 2 else 1]:
             _progress(f"streams of {peer.name} with {model.manifest.name}")
@@ -122,7 +134,6 @@ def run_searches(field: Field, extent: Extent, spoken: Sequence[Recording], seed
                 continue
             share = foreign_share(before, machine_use(), _cores())
             searches.append(Search(peer.name, model.manifest.name, most, share, tuple(levels)))
-    return searches
 
 
 def _report(passes: Sequence[Pass], searches: Sequence[Search], field: Field) -> str:
@@ -163,7 +174,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write everything to FILE")
     parser.add_argument("--audio", type=Path, metavar="DIR|MANIFEST", help="recordings; the bundled ones by default")
     parser.add_argument("--repeat", type=int, metavar="N", help="repetitions (5; with --quick 2)")
-    parser.add_argument("--quick", action="store_true", help="some minutes in place of an hour; wider intervals")
+    parser.add_argument("--quick", action="store_true", help="a quarter of the time; wider intervals")
     parser.add_argument(
         "--model",
         action="append",
