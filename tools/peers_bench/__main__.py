@@ -16,6 +16,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from edge_asr.cli import exit_codes
+from edge_asr.cli.exit_codes import exit_code_of
 from edge_asr.errors import EdgeAsrError
 from edge_asr.workload import bundled_clips, read_clips
 from tools.peers_bench.capacity import Level, find_capacity
@@ -30,7 +32,6 @@ from tools.peers_bench.table import figures_table, load_note, ratios_table
 ROOT = Path(__file__).resolve().parents[2]
 MOST_STREAMS = 256
 FIRST_STREAMS = 4
-WRONG_WORDS, INTERRUPTED = 2, 130
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +83,10 @@ def main() -> int:
                     run_searches(searches, field, extent, spoken, options.seed)
             except KeyboardInterrupt:
                 field.left_out.append("interrupted: what had been measured by then")
-                status = INTERRUPTED
+                status = exit_codes.INTERRUPTED
     except EdgeAsrError as error:
         print(f"tools/peers: {error}", file=sys.stderr)
-        return WRONG_WORDS
+        return exit_code_of(error)
     print(_report(passes, searches, field))
     if options.json:
         document = _document(passes, searches, field)
