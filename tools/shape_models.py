@@ -31,11 +31,11 @@ from pathlib import Path
 import onnx
 import soundfile
 import torch
+from features import filter_banks
+from model import onnx_swoosh
 from onnxruntime.quantization import QuantType, quantize_dynamic
-from starter.features import filter_banks
-from starter.model import onnx_swoosh
 from torch import nn
-from zipformer.modules.scaling import ScaledLinear  # starter.model has made the wheel's layers importable
+from zipformer.modules.scaling import ScaledLinear  # model.py has made the wheel's layers importable
 from zipformer.modules.subsampling import Conv2dSubsampling
 from zipformer.modules.zipformer import Zipformer
 
