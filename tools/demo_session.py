@@ -24,6 +24,11 @@ DICTATION = ("silero-vad", "moonshine-tiny-en")
 OPEN_SPEECH_WER = 0.15
 """Open speech may differ by a word or two; commands must be exact."""
 
+COMMANDS = frozenset(
+    ("go-forward.flac", "five-five.flac", "turn-on-the-lights-emma.flac", "pick-up-the-box-george.flac")
+)
+"""Of the bundled commands: two by people, two by voices that were never trained on."""
+
 
 @dataclass(frozen=True, slots=True)
 class Clip:
@@ -38,7 +43,7 @@ def main() -> int:
     parser.add_argument("--keep", action="store_true", help="leave the last daemon running")
     keep = parser.parse_args().keep
 
-    wrong = show("starter-en", bundled_clips("commands"), most_wrong=0.0, keep=False)
+    wrong = show("starter-en", spoken_commands(), most_wrong=0.0, keep=False)
     heading("Fetching the model for open dictation (once)")
     if fetch_dictation():
         wrong += show("moonshine-tiny-en", bundled_clips("open"), most_wrong=OPEN_SPEECH_WER, keep=keep)
@@ -143,6 +148,11 @@ def print_figures(status: dict[str, Any]) -> None:
 def fetch_dictation() -> bool:
     """Whether both models are there in the end."""
     return all(subprocess.run([*EDGE_ASR, "models", "pull", name], check=False).returncode == 0 for name in DICTATION)
+
+
+def spoken_commands() -> list[Clip]:
+    """A few of them; all would take a minute at the pace of speech."""
+    return [clip for clip in bundled_clips("commands") if clip.path.name in COMMANDS]
 
 
 def bundled_clips(vocabulary: str) -> list[Clip]:
