@@ -46,6 +46,9 @@ COMMANDS: Mapping[str, CommandEntry] = MappingProxyType(
         "selftest": CommandEntry("edge_asr.cli.selftest:selftest", "Say PASS or FAIL before a device is shipped."),
         "tune": CommandEntry("edge_asr.cli.tune:tune", "Find the cheapest setting that keeps up on this board."),
         "models": CommandEntry("edge_asr.cli.models:models", "List, fetch, check and switch models."),
+        "quantize": CommandEntry(
+            "edge_asr.cli.quantize:quantize", "Make a model smaller and faster within a word-error-rate budget."
+        ),
         "plan": CommandEntry("edge_asr.cli.plan:plan", "Work out how many boards a load needs."),
         "doctor": CommandEntry("edge_asr.cli.doctor:doctor", "Find out what will go wrong on this machine."),
         "devices": CommandEntry("edge_asr.cli.devices:devices", "List the sound devices that record."),

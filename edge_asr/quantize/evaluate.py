@@ -18,6 +18,7 @@ import msgspec
 from edge_asr.quantize.decoding import Candidate, DecodingProcess, decoding_process
 from edge_asr.quantize.decoding_messages import Recognised
 from edge_asr.quantize.evaluation_set import EvaluationSet, OnRecording, Recording
+from edge_asr.quantize.journal import Journal
 from edge_asr.scoring import ScoringReport, score
 from edge_asr.settings import Settings
 from edge_asr.store.digest import sha256_of
@@ -99,7 +100,7 @@ class Evaluator:
 
     def _recognise(self, candidate: Candidate) -> Iterator[Recognised]:
         with ExitStack() as stack:
-            known = _Cache(self._cache / f"{self._key(candidate)}.jsonl")
+            known = Journal(self._cache / f"{self._key(candidate)}.jsonl", Recognised)
             process: DecodingProcess | None = None
             for recording in self.evaluation.recordings:
                 found = known.find(recording.sha256)
@@ -109,7 +110,7 @@ class Evaluator:
                         decoding_process(candidate, self._settings, self._vad_model)
                     )
                     found = process.recognise(recording.clip.path)
-                    known.add(recording.sha256, found)
+                    known.enter(recording.sha256, found)
                 yield found
 
     def _scored(self, recognised: Sequence[Recognised]) -> Evaluation:
@@ -139,35 +140,3 @@ def model_digest(candidate: Candidate) -> str:
             for name in sorted(read_header(path).external_bytes):
                 digest.update(f"{name} {sha256_of(path.parent / name)}".encode())
     return digest.hexdigest()
-
-
-class _Entry(msgspec.Struct, frozen=True):
-    sha256: str
-    recognised: Recognised
-
-
-class _Cache:
-    """Recordings that one model has decoded under one set of settings, a line each."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._known = {entry.sha256: entry.recognised for entry in _read(path)}
-
-    def find(self, sha256: str) -> Recognised | None:
-        return self._known.get(sha256)
-
-    def add(self, sha256: str, recognised: Recognised) -> None:
-        self._known[sha256] = recognised
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        with self._path.open("ab") as file:
-            file.write(msgspec.json.encode(_Entry(sha256, recognised)) + b"\n")
-
-
-def _read(path: Path) -> Iterator[_Entry]:
-    if not path.is_file():
-        return
-    whole, _, rest = path.read_bytes().rpartition(b"\n")
-    for line in whole.splitlines():
-        yield msgspec.json.decode(line, type=_Entry)
-    if rest:  # The power failed, or somebody pressed Ctrl-C, in the middle of a line.
-        path.write_bytes(whole + b"\n" if whole else b"")

@@ -54,7 +54,7 @@ def test_an_interrupted_evaluation_goes_on_where_it_was(evaluator: Evaluator, ca
         evaluator.evaluate(candidate, on_recording=interrupt)
     (written,) = (evaluator._cache).iterdir()
     with written.open("ab") as file:
-        file.write(b'{"sha256": "cut o')  # by a power failure
+        file.write(b'["cut o')  # by a power failure
     before = written.read_bytes().splitlines()[:3]
     evaluator.evaluate(candidate)
     assert written.read_bytes().splitlines()[:3] == before

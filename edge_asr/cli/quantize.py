@@ -1,0 +1,112 @@
+"""``edge-asr quantize``: a smaller and faster model, and the proof that it still hears."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from edge_asr.cli.options import Invocation, common_options, pass_invocation
+
+
+@click.command()
+@click.argument("model", metavar="MODEL")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    metavar="DIR",
+    help="Directory of the new model; made, or replaced if this command wrote it.",
+)
+@click.option(
+    "--recipe",
+    type=click.Choice(["int8", "weight8", "weight4", "fp16"]),
+    default="int8",
+    show_default=True,
+    help="What becomes of the weights.",
+)
+@click.option(
+    "--calibration",
+    type=click.Path(path_type=Path),
+    metavar="AUDIO",
+    help="Folder or manifest of recordings to calibrate with; without it a part of the evaluation set is set apart.",
+)
+@click.option(
+    "--eval",
+    "evaluation",
+    type=click.Path(path_type=Path),
+    metavar="MANIFEST",
+    help="Recordings with their texts (TSV: audio, text; or JSONL) that every model is judged by.",
+)
+@click.option(
+    "--max-wer-increase",
+    "budget",
+    metavar="POINTS",
+    help="Percentage points that the word error rate may rise, such as 0.5%; over it the command leaves with 6.",
+)
+@click.option(
+    "--target",
+    type=click.Choice(["pi3", "pi4", "pi5", "rk3588", "generic-arm", "x86"]),
+    default="generic-arm",
+    show_default=True,
+    help="The board it is for.",
+)
+@click.option(
+    "--algorithm",
+    type=click.Choice(["rtn", "hqq", "k-quant", "gptq"]),
+    default="rtn",
+    show_default=True,
+    help="How weight8 and weight4 find their integers.",
+)
+@click.option(
+    "--quantize-decoder", is_flag=True, help="Also quantize a transducer's decoder, which is float32 otherwise."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of everything that is drawn.")
+@click.option(
+    "--report",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write the HTML report here too; it is in the model's directory anyway.",
+)
+@common_options
+@pass_invocation
+def quantize(
+    invocation: Invocation,
+    model: str,
+    output: Path,
+    recipe: str,
+    calibration: Path | None,
+    evaluation: Path | None,
+    budget: str | None,
+    target: str,
+    algorithm: str,
+    quantize_decoder: bool,
+    seed: int,
+    report: Path | None,
+) -> None:
+    """Make a model smaller and faster within a word-error-rate budget.
+
+    MODEL is a store name or a directory, float32. Made for a workstation: pip install 'edge-asr[quantize]'.
+
+    \b
+    Example:
+      edge-asr quantize my-model -o my-model-int8 --recipe int8
+      edge-asr quantize my-model -o my-model-pi5 --eval dev.tsv --max-wer-increase 0.5% --target pi5
+    """
+    from edge_asr.cli.quantize_job import Wishes, run_job
+
+    wishes = Wishes.checked(
+        model=model,
+        output=output,
+        recipe=recipe,
+        calibration=calibration,
+        evaluation=evaluation,
+        budget=budget,
+        target=target,
+        algorithm=algorithm,
+        is_decoder_quantized=quantize_decoder,
+        seed=seed,
+        report=report,
+    )
+    click.get_current_context().exit(run_job(wishes, invocation.configuration().settings))

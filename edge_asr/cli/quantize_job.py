@@ -1,0 +1,191 @@
+"""The work of ``quantize``: words to an order, and what came out of it as a table."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, cast
+
+from edge_asr.cli import exit_codes
+from edge_asr.cli.messages import remark, warn
+from edge_asr.cli.quantize_progress import quantize_progress
+from edge_asr.cli.stores import installed_vad, open_store
+from edge_asr.errors import ConfigurationError, LibraryMissing
+from edge_asr.settings import Settings
+
+if TYPE_CHECKING:
+    from edge_asr.quantize.choices import WeightAlgorithm
+    from edge_asr.quantize.document import Document
+    from edge_asr.quantize.recipes import RecipeName
+    from edge_asr.quantize.run import Outcome
+
+LARGEST_BUDGET_POINTS = 50.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wishes:
+    """What the user asked for, checked."""
+
+    model: str
+    output: Path
+    recipe: str
+    calibration: Path | None
+    evaluation: Path | None
+    budget: float | None
+    """Absolute: 0.005 for half a percentage point."""
+    target: str
+    algorithm: str
+    is_decoder_quantized: bool
+    seed: int
+    report: Path | None
+
+    @classmethod
+    def checked(
+        cls,
+        *,
+        model: str,
+        output: Path,
+        recipe: str,
+        calibration: Path | None,
+        evaluation: Path | None,
+        budget: str | None,
+        target: str,
+        algorithm: str,
+        is_decoder_quantized: bool,
+        seed: int,
+        report: Path | None,
+    ) -> Wishes:
+        """From the words of the command line.
+
+        Raises:
+            ConfigurationError: A word is wrong, or two do not go together.
+        """
+        if str(evaluation) == "skip":
+            evaluation = None
+        if budget is not None and evaluation is None:
+            raise ConfigurationError("--max-wer-increase needs recordings to measure by; add --eval MANIFEST")
+        if seed < 0:
+            raise ConfigurationError(f"--seed {seed} is negative")
+        if report is not None and not report.absolute().parent.is_dir():
+            raise ConfigurationError(f"{report}: there is no such folder to write to")
+        return cls(
+            model=model,
+            output=output,
+            recipe=recipe,
+            calibration=calibration,
+            evaluation=evaluation,
+            budget=None if budget is None else parse_points(budget, "--max-wer-increase"),
+            target=target,
+            algorithm=algorithm,
+            is_decoder_quantized=is_decoder_quantized,
+            seed=seed,
+            report=report,
+        )
+
+
+def parse_points(text: str, option: str) -> float:
+    """Percentage points (``0.5``, ``0.5%``) as an absolute rate.
+
+    Raises:
+        ConfigurationError: It is no number, or none that makes sense.
+    """
+    try:
+        points = float(text.strip().removesuffix("%").strip())
+    except ValueError as error:
+        raise ConfigurationError(f"{option} {text!r} is no number of percentage points; write it as 0.5%") from error
+    if not 0.0 < points <= LARGEST_BUDGET_POINTS:
+        raise ConfigurationError(f"{option} {text!r} is outside 0 to {LARGEST_BUDGET_POINTS:g} percentage points")
+    return points / 100
+
+
+def run_job(wishes: Wishes, settings: Settings) -> int:
+    """Quantize, show; the exit code.
+
+    Raises:
+        EdgeAsrError: The model, the recordings or the machine cannot do it.
+    """
+    _require_packages()
+    from edge_asr.quantize.choices import WeightOptions
+    from edge_asr.quantize.recipes import RecipeOptions
+    from edge_asr.quantize.run import Order, quantize
+    from edge_asr.quantize.targets import TARGETS
+
+    store = open_store()
+    order = Order(
+        original=store.resolve(wishes.model),
+        output=wishes.output,
+        recipe=cast('RecipeName | Literal["auto"]', wishes.recipe),
+        target=TARGETS[wishes.target],
+        options=RecipeOptions(
+            is_decoder_quantized=wishes.is_decoder_quantized,
+            weights=WeightOptions(algorithm=cast("WeightAlgorithm", wishes.algorithm)),
+        ),
+        evaluation=wishes.evaluation,
+        calibration=wishes.calibration,
+        budget=wishes.budget,
+        seed=wishes.seed,
+        settings=settings,
+        vad_model=installed_vad(store),
+        command=("edge-asr", *sys.argv[1:]),
+        report=wishes.report,
+    )
+    with quantize_progress() as progress:
+        outcome = quantize(order, progress)
+    _show(outcome)
+    return exit_codes.DONE if outcome.directory is not None else exit_codes.GATE
+
+
+def _require_packages() -> None:
+    for package in ("onnx", "onnxruntime"):
+        if find_spec(package) is None:
+            raise LibraryMissing(
+                f"the Python package {package!r}",
+                "quantizing needs more than a board does: pip install 'edge-asr[quantize]'",
+            )
+
+
+def _show(outcome: Outcome) -> None:
+    from rich.console import Console
+
+    document = outcome.document
+    # In a file or a pipe nothing needs to be squeezed into 80 columns.
+    Console(highlight=False, width=None if sys.stdout.isatty() else 200).print(_table(document))
+    for sentence in (*document.rescues, *document.notes):
+        remark(sentence)
+    if document.has_vnni is False:
+        warn(
+            "this processor has no VNNI: everything was decoded with exact 8-bit products, as boards compute them; "
+            "served on this machine the model would err more, unless engine.exact_int8 is on"
+        )
+    if outcome.directory is None:
+        warn(f"no model is within the budget; the report is in {outcome.report}")
+    else:
+        remark(f"{outcome.directory} written; the report is in {outcome.report}")
+
+
+def _table(document: Document) -> object:
+    from rich.table import Table
+
+    from edge_asr.quantize.report_html import accuracy_cells, size_text, speed_cells
+
+    metric = document.metric.upper()
+    head = ["model", "verdict", "size", metric, "change (95 %)", "sub", "del", "ins", "RTF, CPU", "ratio (95 %)"]
+    rows = [
+        [
+            f"{point.name} *" if point.name == document.kept else point.name,
+            point.verdict,
+            size_text(point.size_bytes),
+            *accuracy_cells(point),
+            *speed_cells(point),
+        ]
+        for point in document.points
+    ]
+    table = Table(box=None, pad_edge=False)
+    shown = [index for index in range(len(head)) if any(row[index] for row in rows)]
+    for index in shown:
+        table.add_column(head[index], justify="left" if index < 2 else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*(row[index] for index in shown))
+    return table

@@ -1,0 +1,93 @@
+"""The model directory that comes out: whole under its name, or not there at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from edge_asr.errors import ConfigurationError
+from edge_asr.manifest import MANIFEST_FILE, ModelManifest, format_manifest
+from edge_asr.quantize.document import FILE
+from edge_asr.quantize.workshop import Made
+from edge_asr.store.disk import require_space, writing_to
+
+REPORT_FILE = "report.html"
+
+
+def require_writable(directory: Path) -> None:
+    """Refuse a place that holds something else.
+
+    Raises:
+        ConfigurationError: There is a file, or a directory that this command did not write; or no place to put it.
+    """
+    if not directory.absolute().parent.is_dir():
+        raise ConfigurationError(f"{directory}: there is no folder {directory.absolute().parent} to put it into")
+    if directory.is_dir() and not any(directory.iterdir()):
+        return
+    if directory.exists() and not (directory / FILE).is_file():
+        raise ConfigurationError(
+            f"{directory} exists and was not written by this command; name another directory, or remove it"
+        )
+
+
+def work_folder(directory: Path) -> Path:
+    """Where candidates and transcripts lie until the model is finished; an interrupted run goes on from it."""
+    return directory.absolute().parent / f".{directory.name}.quantize"
+
+
+def write_model(directory: Path, made: Made, name: str, fill: Callable[[Path], None]) -> ModelManifest:
+    """Put a candidate under its final name, replacing what this command wrote there before.
+
+    Args:
+        directory: Its final name.
+        made: The candidate.
+        name: Of the model, in its manifest.
+        fill: Writes what else belongs into the directory it is given.
+
+    Raises:
+        DiskFull: It does not fit; what was there before still is.
+    """
+    parent = directory.absolute().parent
+    staging = parent / f".{directory.name}.staging"
+    shutil.rmtree(staging, ignore_errors=True)
+    manifest = msgspec.structs.replace(made.candidate.manifest, name=name)
+    require_space(parent, sum(file.size_bytes for file in manifest.files.values()))
+    with writing_to(parent):
+        try:
+            staging.mkdir()
+            for entry in made.candidate.directory.iterdir():
+                shutil.copyfile(entry, staging / entry.name)
+            (staging / MANIFEST_FILE).write_text(format_manifest(manifest), encoding="utf-8")
+            fill(staging)
+            _flush(staging)
+            _replace(staging, directory.absolute())
+        finally:
+            shutil.rmtree(staging, ignore_errors=True)
+    return manifest
+
+
+def folder_bytes(folder: Path) -> int:
+    """What lies in a folder, links not followed."""
+    return sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())
+
+
+def _replace(new: Path, final: Path) -> None:
+    old = final.with_name(f".{final.name}.old")
+    shutil.rmtree(old, ignore_errors=True)
+    if final.exists():
+        final.rename(old)
+    new.rename(final)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _flush(directory: Path) -> None:
+    for path in (*directory.rglob("*"), directory):
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,172 @@
+"""What each node's choice alone does to the posteriors, and what a whole assignment does.
+
+The numbers of one node are written down as they come; with hundreds of nodes this is the longest part of a search.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+import onnx
+
+from edge_asr.audio import Float32Array
+from edge_asr.engines.ort_streaming import StreamingRunner, TokenPath
+from edge_asr.quantize.choices import Choice, Node, WeightOptions
+from edge_asr.quantize.divergence import Divergence, divergence
+from edge_asr.quantize.frontier import NodeKey
+from edge_asr.quantize.graph import apply_assignment
+from edge_asr.quantize.journal import Journal
+from edge_asr.quantize.progress import Progress
+from edge_asr.quantize.workshop import Workshop
+
+SECOND_LOOK = 0.25
+"""Share of the nodes, those that int8 harms most, for which gentler choices are measured too."""
+
+_FIRST: tuple[Choice, ...] = ("int8", "weight4")
+_SECOND: tuple[Choice, ...] = ("weight8", "fp16")
+
+Harms = dict[NodeKey, dict[Choice, Divergence]]
+
+
+class Ear:
+    """Hears the same recordings with every model and compares the posteriors with the original's."""
+
+    def __init__(self, workshop: Workshop, audio: Sequence[Float32Array]) -> None:
+        """Listen with the original.
+
+        Args:
+            workshop: Whose original is the reference.
+            audio: Recordings at the model's rate.
+
+        Raises:
+            ModelUnsupported: Models of the family cannot be run step by step.
+        """
+        self._workshop = workshop
+        self._audio = list(audio)
+        self._files = {role: _serialized(prepared.model) for role, prepared in workshop.components.items()}
+        self._rate_hz = workshop.original.manifest.sample_rate_hz
+        runner = self._runner(self._files)
+        self._blank = runner.blank
+        is_transducer = "joiner" in self._files
+        self._paths: list[TokenPath | None] = [runner.greedy(one) if is_transducer else None for one in self._audio]
+        self._original = self._listen(runner)
+
+    @property
+    def digest(self) -> str:
+        """Of the original and of what is heard."""
+        digest = hashlib.sha256()
+        for role in sorted(self._files):
+            digest.update(hashlib.sha256(self._files[role]).digest())
+        for samples in self._audio:
+            digest.update(samples.tobytes())
+        return digest.hexdigest()
+
+    def compare(self, models: Mapping[str, onnx.ModelProto]) -> Divergence:
+        """How far a model is from the original.
+
+        Args:
+            models: Role to graph; others are the original's.
+        """
+        files = self._files | {role: _serialized(model) for role, model in models.items()}
+        return divergence(self._original, self._listen(self._runner(files)), self._blank)
+
+    def _runner(self, files: Mapping[str, bytes]) -> StreamingRunner:
+        return StreamingRunner(files, self._workshop.family, sample_rate_hz=self._rate_hz)
+
+    def _listen(self, runner: StreamingRunner) -> list[Float32Array]:
+        return [runner.log_posteriors(one, path) for one, path in zip(self._audio, self._paths, strict=True)]
+
+
+class Heard(msgspec.Struct, frozen=True):
+    """A :class:`~edge_asr.quantize.divergence.Divergence` on disk."""
+
+    nats: float
+    flips: float
+    blank_drift: float
+    frames: int
+
+
+def measure_harms(
+    ear: Ear,
+    workshop: Workshop,
+    nodes: Sequence[Node],
+    weights: WeightOptions,
+    folder: Path,
+    progress: Progress,
+) -> Harms:
+    """Quantize every node alone, in each way that may be worth it.
+
+    First as int8 and in 4 bits; then, for the nodes that int8 harms most, in the gentler ways.
+
+    Args:
+        ear: What compares.
+        workshop: The graphs.
+        nodes: All of them.
+        weights: How weights become integers.
+        folder: Where the numbers are written down.
+        progress: Hears of it.
+    """
+    key = hashlib.sha256(f"{ear.digest} {msgspec.to_builtins(weights)}".encode()).hexdigest()[:32]
+    journal = Journal(folder / f"{key}.jsonl", Heard)
+    measurer = _Measurer(ear, workshop, weights, journal, progress)
+    harms = measurer.measure(
+        "measuring every node", [(node, choice) for node in nodes for choice in _possible(node, _FIRST)]
+    )
+    worst = _most_harmed(nodes, harms)
+    more = measurer.measure(
+        "measuring sensitive nodes again", [(node, choice) for node in worst for choice in _possible(node, _SECOND)]
+    )
+    for node, found in more.items():
+        harms[node].update(found)
+    return harms
+
+
+class _Measurer:
+    def __init__(
+        self, ear: Ear, workshop: Workshop, weights: WeightOptions, journal: Journal[Heard], progress: Progress
+    ) -> None:
+        self._ear = ear
+        self._workshop = workshop
+        self._weights = weights
+        self._journal = journal
+        self._progress = progress
+
+    def measure(self, title: str, pairs: Sequence[tuple[Node, Choice]]) -> Harms:
+        harms: Harms = {}
+        self._progress.stage(title, len(pairs))
+        for number, (node, choice) in enumerate(pairs, 1):
+            harms.setdefault((node.component, node.name), {})[choice] = self._one(node, choice)
+            self._progress.advance(number)
+        return harms
+
+    def _one(self, node: Node, choice: Choice) -> Divergence:
+        key = f"{node.component} {node.name} {choice}"
+        found = self._journal.find(key)
+        if found is None:
+            prepared = self._workshop.components[node.component]
+            quantized = apply_assignment(prepared, node.component, {node.name: choice}, weights=self._weights)
+            heard = self._ear.compare({node.component: quantized.model})
+            found = Heard(heard.nats, heard.flips, heard.blank_drift, heard.frames)
+            self._journal.enter(key, found)
+        return Divergence(found.nats, found.flips, found.blank_drift, found.frames)
+
+
+def _possible(node: Node, wanted: Sequence[Choice]) -> Iterator[Choice]:
+    return (choice for choice in wanted if choice in node.choices)
+
+
+def _most_harmed(nodes: Sequence[Node], harms: Harms) -> list[Node]:
+    def harm(node: Node) -> float:
+        found = harms.get((node.component, node.name), {})
+        return found["int8"].harm if "int8" in found else 0.0
+
+    ranked = sorted(nodes, key=lambda node: (-harm(node), node.component, node.name))
+    return ranked[: max(1, round(SECOND_LOOK * len(nodes)))] if nodes else []
+
+
+def _serialized(model: onnx.ModelProto) -> bytes:
+    content: bytes = model.SerializeToString(deterministic=True)
+    return content

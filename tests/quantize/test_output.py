@@ -1,0 +1,76 @@
+from pathlib import Path
+
+import pytest
+
+from edge_asr.errors import ConfigurationError
+from edge_asr.manifest import MANIFEST_FILE, read_manifest
+from edge_asr.quantize.document import FILE
+from edge_asr.quantize.output import require_writable, work_folder, write_model
+from edge_asr.quantize.workshop import Made, Workshop
+from edge_asr.store.store import InstalledModel
+from tests.support.tiny_products import write_model as write_tiny
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Made:
+    original = InstalledModel(write_tiny(tmp_path / "sound"), tmp_path / "sound")
+    return Workshop(original, tmp_path / "work").make("int8", {})
+
+
+def write_document(directory: Path) -> None:
+    (directory / FILE).write_text("{}")
+
+
+def test_the_model_stands_under_its_name_with_nothing_linked(made: Made, tmp_path: Path):
+    manifest = write_model(tmp_path / "out", made, "sound-int8", write_document)
+    assert read_manifest(tmp_path / "out" / MANIFEST_FILE) == manifest
+    assert manifest.name == "sound-int8"
+    assert not any(path.is_symlink() for path in (tmp_path / "out").iterdir())
+    assert (tmp_path / "out" / FILE).is_file()
+
+
+def test_an_interruption_leaves_nothing_half_written(made: Made, tmp_path: Path):
+    def interrupt(_: Path) -> None:
+        raise KeyboardInterrupt
+
+    before = set(tmp_path.iterdir())
+    with pytest.raises(KeyboardInterrupt):
+        write_model(tmp_path / "out", made, "sound-int8", interrupt)
+    assert set(tmp_path.iterdir()) == before
+
+
+def test_an_interruption_leaves_what_was_there(made: Made, tmp_path: Path):
+    write_model(tmp_path / "out", made, "first", write_document)
+
+    def interrupt(_: Path) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_model(tmp_path / "out", made, "second", interrupt)
+    assert read_manifest(tmp_path / "out" / MANIFEST_FILE).name == "first"
+
+
+def test_what_this_command_wrote_is_replaced(made: Made, tmp_path: Path):
+    write_model(tmp_path / "out", made, "first", write_document)
+    require_writable(tmp_path / "out")
+    write_model(tmp_path / "out", made, "second", write_document)
+    assert read_manifest(tmp_path / "out" / MANIFEST_FILE).name == "second"
+
+
+def test_what_somebody_else_wrote_is_not(tmp_path: Path):
+    (tmp_path / "thesis.tex").write_text("…")
+    with pytest.raises(ConfigurationError, match="was not written by this command"):
+        require_writable(tmp_path)
+
+
+def test_an_empty_directory_may_be_filled(tmp_path: Path):
+    require_writable(tmp_path)
+
+
+def test_there_must_be_a_folder_to_put_it_into(tmp_path: Path):
+    with pytest.raises(ConfigurationError, match="there is no folder"):
+        require_writable(tmp_path / "missing" / "out")
+
+
+def test_the_work_folder_lies_beside_the_output(tmp_path: Path):
+    assert work_folder(tmp_path / "out") == tmp_path / ".out.quantize"

@@ -1,0 +1,87 @@
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from edge_asr.engines.trial import trial_load
+from edge_asr.errors import InputError
+from edge_asr.manifest import MANIFEST_FILE, read_manifest
+from edge_asr.quantize.document import FILE, Document
+from edge_asr.quantize.progress import Silence
+from edge_asr.quantize.run import Order, Outcome, quantize
+from edge_asr.quantize.targets import TARGETS
+from edge_asr.settings import EngineSettings
+from edge_asr.store.digest import check_files
+from edge_asr.store.store import InstalledModel
+from tests.support.tiny_products import write_model, write_recordings
+
+
+def order(folder: Path, *, sabotaged: bool = False, **wishes) -> Outcome:
+    original = InstalledModel(write_model(folder / "model", sabotaged=sabotaged), folder / "model")
+    wishes = {"recipe": "int8", "target": TARGETS["x86"], **wishes}
+    return quantize(Order(original=original, output=folder / "out", **wishes), Silence())
+
+
+def evaluation(folder: Path) -> Path:
+    return write_recordings(folder / "audio", 20)
+
+
+def test_a_recipe_without_recordings_writes_a_model_and_judges_nothing(tmp_path: Path):
+    outcome = order(tmp_path)
+    assert outcome.directory == tmp_path / "out"
+    assert [(point.name, point.verdict) for point in outcome.document.points] == [("int8", "not judged")]
+    manifest = read_manifest(tmp_path / "out" / MANIFEST_FILE)
+    assert manifest.name == "sound-int8"
+    check_files(manifest, tmp_path / "out")
+    trial_load(tmp_path / "out", manifest, EngineSettings())
+
+
+def test_what_was_done_can_be_read_back(tmp_path: Path):
+    outcome = order(tmp_path, evaluation=evaluation(tmp_path), seed=3)
+    document = msgspec.json.decode((tmp_path / "out" / FILE).read_bytes(), type=Document)
+    assert document == outcome.document
+    assert (document.seed, document.recipe, document.target, document.kept) == (3, "int8", "x86", "int8")
+    assert document.evaluation is not None
+    assert (document.evaluation.recordings, document.evaluation.units) == (20, 160)
+    (encoder,) = (component for component in document.components if component.role == "encoder")
+    assert encoder.nodes == {"int8": 2}
+    assert encoder.operators_after["MatMulInteger"] == 2
+    assert document.resources is not None
+    assert document.resources.peak_memory_bytes > 10 << 20
+
+
+def test_within_the_budget_the_model_is_kept_and_timed_beside_the_original(tmp_path: Path):
+    outcome = order(tmp_path, evaluation=evaluation(tmp_path), budget=0.05)
+    original, made = outcome.document.points
+    assert (original.verdict, made.verdict) == ("original", "within")
+    assert original.speed is not None
+    assert original.speed.ratio == 1.0
+    assert made.speed is not None
+    assert made.speed.rtf_cpu > 0
+
+
+def test_without_a_budget_the_damage_is_shown_and_the_model_written(tmp_path: Path):
+    outcome = order(tmp_path, sabotaged=True, evaluation=evaluation(tmp_path))
+    assert outcome.directory is not None
+    made = outcome.document.points[1]
+    assert made.accuracy is not None
+    assert made.accuracy.error_rate == 5.0
+
+
+def test_over_the_budget_only_a_report_is_written(tmp_path: Path):
+    outcome = order(tmp_path, sabotaged=True, evaluation=evaluation(tmp_path), budget=0.05)
+    assert outcome.directory is None
+    assert not (tmp_path / "out").exists()
+    assert outcome.report == tmp_path / "out.report.html"
+    assert "No model is within the budget of 5 percentage points" in outcome.report.read_text()
+
+
+def test_a_set_too_small_to_decide_is_refused_before_anything_is_made(tmp_path: Path):
+    with pytest.raises(InputError, match=r"160 words, too few to decide about 0\.5 percentage points"):
+        order(tmp_path, evaluation=evaluation(tmp_path), budget=0.005)
+    assert not [path for path in tmp_path.iterdir() if "out" in path.name]
+
+
+def test_nothing_but_the_model_is_left(tmp_path: Path):
+    order(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "out"]

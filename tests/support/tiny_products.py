@@ -1,0 +1,69 @@
+"""A tiny model with two matrix products in its way, and the same one sabotaged: exact in float32, ruined by int8."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+import soundfile
+from onnx import helper, numpy_helper
+
+from edge_asr.manifest import MANIFEST_FILE, ModelManifest, format_manifest
+from tests.support.tiny_models import tiny_manifest, write_lstm_transducer
+
+HIDDEN = 64
+RATE_HZ = 16_000
+WORDS = ("▁left", "▁right", "▁up", "▁down")
+SPOKEN = "left right up down left right up down"
+"""What the models say to 0.3 s of noise, and a little more to a little more."""
+
+
+def write_model(directory: Path, *, sabotaged: bool = False) -> ModelManifest:
+    """An LSTM transducer whose loudness passes two products before it is looked at.
+
+    Args:
+        directory: Where the files go.
+        sabotaged: Whether the first column of the first product is a million times larger, and the row of the second
+            product that reads it a million times smaller: the two cancel out, and nothing is left of the other columns
+            where activations have one scale together.
+    """
+    files = write_lstm_transducer(directory, tokens=("<blk>", *WORDS))
+    encoder = onnx.load(str(files["encoder"]))
+    first = np.full((1, HIDDEN), 1.0, np.float32)
+    second = np.full((HIDDEN, 1), 1.0 / HIDDEN, np.float32)
+    if sabotaged:
+        first[0, 0] *= 1e6
+        second[0, 0] /= 1e6
+    _insert(encoder.graph, first, second)
+    onnx.save(encoder, str(files["encoder"]))
+    manifest = tiny_manifest("lstm-transducer", files, name="sabotaged" if sabotaged else "sound")
+    (directory / MANIFEST_FILE).write_text(format_manifest(manifest))
+    return manifest
+
+
+def write_recordings(folder: Path, count: int, text: str = SPOKEN) -> Path:
+    """A manifest of noises, each between silences."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = ["audio\ttext"]
+    for number in range(count):
+        noise = 0.1 * np.random.default_rng(number).standard_normal(round(0.3 * RATE_HZ))
+        silence = np.zeros(round(0.5 * RATE_HZ))
+        soundfile.write(folder / f"{number}.flac", np.concatenate((silence, noise, silence)), RATE_HZ)
+        lines.append(f"{number}.flac\t{text}")
+    path = folder / "manifest.tsv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def _insert(graph: onnx.GraphProto, first: npt.NDArray[np.float32], second: npt.NDArray[np.float32]) -> None:
+    position, reader = next((index, node) for index, node in enumerate(graph.node) if "encoder_out" in node.output)
+    reader.input[list(reader.input).index("loudness")] = "passed"
+    products = [
+        helper.make_node("MatMul", ["loudness", "first"], ["hidden"], name="/first/MatMul"),
+        helper.make_node("MatMul", ["hidden", "second"], ["passed"], name="/second/MatMul"),
+    ]
+    for node in reversed(products):
+        graph.node.insert(position, node)
+    graph.initializer.extend([numpy_helper.from_array(first, "first"), numpy_helper.from_array(second, "second")])
