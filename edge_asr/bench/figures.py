@@ -9,6 +9,8 @@ from edge_asr.bench.document import Chunks, Configuration, Figure, Run, Utteranc
 from edge_asr.bench.drift import drift_figures
 from edge_asr.statistics import Block, Percentile, TooFew, median, percentile, pooled_ratio
 
+UNITS = {"wer": "words", "cer": "characters"}
+
 NOTHING_HEARD = "nothing was measured"
 
 
@@ -23,7 +25,7 @@ def figures_of(configuration: Configuration, runs: Sequence[Run], metric: str) -
     if not runs:
         return {}
     own = _throughput_figures(runs) if configuration.mode == "throughput" else _paced_figures(runs)
-    return {**own, metric: _error_rate(runs), **_resource_figures(runs)}
+    return {**own, metric: _error_rate(runs, metric), **_resource_figures(runs)}
 
 
 def blocks_of(runs: Iterable[Run], numerator: Callable[[Utterance], float]) -> list[Block]:
@@ -123,14 +125,16 @@ def _ratio(blocks: Sequence[Block]) -> Figure:
     )
 
 
-def _error_rate(runs: Sequence[Run]) -> Figure:
+def _error_rate(runs: Sequence[Run], metric: str) -> Figure:
     blocks = error_blocks(runs)
     if not blocks:
         return Figure(value=None, unit="share", note="the recordings have no reference text")
     pooled = pooled_ratio(blocks)
     low, high = (pooled.interval.low, pooled.interval.high) if pooled.interval else (None, None)
     units = round(sum(block.denominator for block in blocks))
-    return Figure(value=pooled.value, unit="share", low=low, high=high, n=units, note=f"{units} words of reference")
+    return Figure(
+        value=pooled.value, unit="share", low=low, high=high, n=units, note=f"{units} {UNITS[metric]} of reference"
+    )
 
 
 def _percentiles(name: str, samples: Sequence[float], percents: Iterable[int]) -> dict[str, Figure]:

@@ -271,7 +271,7 @@ def _estimate(wishes: Wishes, modes: Sequence[Mode]) -> str:
     runs = wishes.repetitions * len(modes)
     if wishes.soak_s and not paced:
         return f"{_minutes(wishes.soak_s)} of audio, as fast as they are decoded"
-    return f"{runs} runs, about {_minutes(seconds)}; Ctrl-C shows what was measured so far"
+    return f"{runs} run{'' if runs == 1 else 's'}, about {_minutes(seconds)}; Ctrl-C shows what was measured so far"
 
 
 def _minutes(seconds: float) -> str:

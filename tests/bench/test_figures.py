@@ -93,7 +93,8 @@ def test_without_references_there_is_no_error_rate():
 
 
 def test_characters_have_a_rate_of_their_own():
-    assert "cer" in figures_of(THROUGHPUT, [run(utterance(errors=1, units=4))], "cer")
+    figure = figures_of(THROUGHPUT, [run(utterance(errors=1, units=4))], "cer")["cer"]
+    assert (figure.value, figure.note) == (0.25, "4 characters of reference")
 
 
 # Deadlines
