@@ -117,7 +117,7 @@ def prepare_graph(model: onnx.ModelProto, *, name: str = "model", is_continued: 
     model, complaint = fold_constants(model)
     clean_up(model)
     strip_opset_imports(model)
-    _restore(model, metadata)
+    restore_metadata(model, metadata)
     if complaint:
         notes.append(f"{name}: {complaint}")
     return Prepared(name, model, metadata, tuple(notes))
@@ -177,7 +177,7 @@ def apply_assignment(
     if any(choice in ("weight4", "weight8") for choice in planned.values()):
         require_domain(model, blockwise.DOMAIN)
     _check_done(component, planned, prepared.model, model)
-    _restore(model, prepared.metadata)
+    restore_metadata(model, prepared.metadata)
     quantized: dict[Choice, int] = dict(Counter(planned.values()))
     return Quantized(model, OperatorCounts(operator_counts(prepared.model), operator_counts(model), quantized))
 
@@ -272,17 +272,18 @@ def _check_possible(prepared: Prepared, component: str, named: Iterable[str], pl
 
 def _check_done(component: str, planned: Mapping[str, Choice], before: onnx.ModelProto, after: onnx.ModelProto) -> None:
     """Count in the graph itself: each chosen node is one less that reads float weights."""
-    left = _float_readers(before) - _float_readers(after)
+    left = count_float_readers(before) - count_float_readers(after)
     if left < len(planned):
         raise QuantizedLess(component, " or ".join(sorted(set(planned.values()))), len(planned), left)
 
 
-def _float_readers(model: onnx.ModelProto) -> int:
+def count_float_readers(model: onnx.ModelProto) -> int:
+    """Nodes that multiply with constant float32 weights, or look them up."""
     weights = _weights(model)
     return sum(is_product(node, weights) or is_embedding(node, weights) for node in nodes_of(model.graph))
 
 
-def _restore(model: onnx.ModelProto, metadata: Mapping[str, str]) -> None:
+def restore_metadata(model: onnx.ModelProto, metadata: Mapping[str, str]) -> None:
     """What the engine reads must survive every step, whichever tool lost it on the way."""
     found = metadata_of(model)
     for key, value in metadata.items():
