@@ -21,10 +21,10 @@ from edge_asr.cli.options import Invocation, common_options, pass_invocation
 )
 @click.option(
     "--recipe",
-    type=click.Choice(["int8", "weight8", "weight4", "fp16"]),
-    default="int8",
+    type=click.Choice(["int8", "weight8", "weight4", "fp16", "auto"]),
+    default="auto",
     show_default=True,
-    help="What becomes of the weights.",
+    help="The same for every node, or the best for each.",
 )
 @click.option(
     "--calibration",

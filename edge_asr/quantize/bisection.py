@@ -8,31 +8,28 @@ Accepts = Callable[[int], bool]
 """Whether so many steps may be taken. Expensive: it is asked once for each number."""
 
 
-def furthest(last: int, accepts: Accepts, guess: int | None = None) -> int:
+def furthest(last: int, accepts: Accepts, *, known: int = 0) -> int:
     """The largest number of steps that is accepted, if what is acceptable ends once and for all.
 
-    Nothing is asked about 0, which is the original. The end is tried first: where everything may be done, one question
-    answers it.
+    The end is tried first: where everything may be done, one question answers it.
 
     Args:
         last: All steps there are.
         accepts: The judge.
-        guess: Where the end is expected, to begin there.
+        known: A number that is acceptable: nothing is asked about it and what is below.
 
     Returns:
-        The largest number found acceptable; 0 when none was.
+        The largest number found acceptable, ``known`` when there was no larger one.
     """
-    if last <= 0:
-        return 0
+    if last <= known:
+        return known
     if accepts(last):
         return last
-    low, high = 0, last
-    middle = guess if guess is not None and 0 < guess < last else last // 2
+    low, high = known, last
     while high - low > 1:
-        middle = min(max(middle, low + 1), high - 1)
+        middle = (low + high) // 2
         if accepts(middle):
             low = middle
         else:
             high = middle
-        middle = (low + high) // 2
     return low

@@ -7,39 +7,58 @@ import platform
 import resource
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Literal
 
-from edge_asr import __version__
 from edge_asr.engines.trial import trial_load
-from edge_asr.quantize.choices import Choice
+from edge_asr.errors import InputError
+from edge_asr.quantize.calibrate import calibration_audio, choose_recordings
 from edge_asr.quantize.decoding import judging_settings
-from edge_asr.quantize.document import FILE, AudioSet, ComponentRecord, Document, Origin, Point, Resources, encode
+from edge_asr.quantize.document import FILE, AudioSet, Document, Point, Resources, encode
 from edge_asr.quantize.evaluate import Evaluator
-from edge_asr.quantize.evaluation_set import EvaluationSet, Recording, read_evaluation_set
+from edge_asr.quantize.evaluation_set import (
+    EvaluationSet,
+    Recording,
+    look_at,
+    read_evaluation_set,
+    require_apart,
+    set_apart,
+)
 from edge_asr.quantize.graph import Quantized
 from edge_asr.quantize.output import REPORT_FILE, folder_bytes, require_writable, work_folder, write_model
+from edge_asr.quantize.panel import Panel
 from edge_asr.quantize.progress import Progress
-from edge_asr.quantize.recipes import RecipeName, RecipeOptions, apply_recipe
-from edge_asr.quantize.referee import Referee, require_decidable, with_speeds
+from edge_asr.quantize.recipes import PRODUCTS, RecipeName, RecipeOptions, apply_recipe, kept_components
+from edge_asr.quantize.record import audio_set, component_records, node_records, origin_of, versions
+from edge_asr.quantize.referee import Referee, choices_in, require_decidable, with_speeds
 from edge_asr.quantize.report_html import render_html
-from edge_asr.quantize.speed import choose_for_speed, measure_speed
+from edge_asr.quantize.search import Search, Searched
+from edge_asr.quantize.sensitivity import Ear
+from edge_asr.quantize.speed import Speeds, choose_for_speed, measure_speed
+from edge_asr.quantize.stock import stock_int8
 from edge_asr.quantize.targets import Target
 from edge_asr.quantize.workshop import Made, Workshop, base_name, graph_files
 from edge_asr.resources.cpu_features import common_features, read_processors
 from edge_asr.scoring import score
 from edge_asr.settings import Settings
-from edge_asr.store.digest import sha256_of
 from edge_asr.store.store import InstalledModel
+from edge_asr.workload import bundled_clips, read_clips
 
 SPEED_AUDIO_S = 60.0
 """Decoded by each model in each round of the comparison of speeds."""
 
-PACKAGES = ("sherpa-onnx", "onnxruntime", "onnx", "numpy", "jiwer", "whisper-normalizer")
-"""Those whose version changes what comes out."""
+TIMED = 4
+"""Of the accepted models the smallest so many are timed."""
+
+CALIBRATION_SHARE = 0.1
+"""Of the evaluation set, where no calibration recordings are given; those no longer judge."""
+
+SENSITIVITY_AUDIO_S = 20.0
+"""Heard once for every node and choice: most of the time of a search."""
+
+STOCK = "stock-int8"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +73,7 @@ class Order:
     evaluation: Path | None = None
     """Manifest of the recordings to judge by; ``None``: nothing is decoded."""
     calibration: Path | None = None
+    """Manifest or folder; ``None``: a part of the evaluation set, or the recordings inside the package."""
     budget: float | None = None
     """Absolute increase of the error rate, 0.005 for half a percentage point."""
     seed: int = 0
@@ -78,65 +98,125 @@ class Outcome:
 def quantize(order: Order, progress: Progress) -> Outcome:
     """Make the model that was ordered.
 
-    Nothing appears under the output's name before everything is known. Transcripts stay in a folder beside it until
-    then, so that an interrupted run goes on where it was.
+    Nothing appears under the output's name before everything is known. What was measured stays in a folder beside it
+    until then, so that an interrupted run goes on where it was.
 
     Raises:
         EdgeAsrError: The model, the recordings or the machine cannot do it.
     """
     require_writable(order.output)
     job = _Job(order, progress)
-    job.make()
-    job.judge()
+    if order.recipe == "auto":
+        job.search()
+    else:
+        job.follow(order.recipe)
     return job.finish()
 
 
 class _Job:
+    """One quantization, from the recordings to the directory."""
+
     def __init__(self, order: Order, progress: Progress) -> None:
         self._order = order
         self._progress = progress
         self._began_s = time.monotonic()
         self._settings = judging_settings(order.settings)
-        self._evaluation = self._read_evaluation()
+        self._evaluation, self._calibration = self._read_recordings()
         self._work = work_folder(order.output)
         self._work.mkdir(exist_ok=True)
         self._workshop = Workshop(order.original, self._work / "candidates")
-        self._candidates: dict[str, Made] = {}
         self._original = self._workshop.unchanged()
+        self._candidates: dict[str, Made] = {}
         self._points: list[Point] = []
         self._kept = ""
-        self._peak_disk_bytes = 0
+        self._searched: Searched | None = None
         self._notes: list[str] = []
+        self._peak_disk_bytes = 0
 
-    # Steps.
+    # A fixed recipe.
 
-    def make(self) -> None:
-        """The candidate, by a fixed recipe; loaded once, in a child process."""
-        order = self._order
-        assert order.recipe != "auto"
-        quantized = apply_recipe(order.recipe, self._workshop.components, order.target, order.options)
-        made = self._make(order.recipe, quantized)
-        trial_load(made.candidate.directory, made.candidate.manifest, self._settings.engine, vad_model=order.vad_model)
-
-    def judge(self) -> None:
-        """Decode what was made; the one to keep is the smallest of those within the budget."""
-        if self._evaluation is None:
-            (made,) = self._candidates.values()
-            nodes = _nodes(made)
-            self._points = [Point(name=made.name, verdict="not judged", size_bytes=made.graph_bytes, nodes=nodes)]
+    def follow(self, recipe: RecipeName) -> None:
+        """Make what the recipe says; keep it unless it is over the budget."""
+        made = self._make(
+            recipe, apply_recipe(recipe, self._workshop.components, self._order.target, self._order.options)
+        )
+        trial_load(
+            made.candidate.directory,
+            made.candidate.manifest,
+            self._settings.engine,
+            vad_model=self._order.vad_model,
+        )
+        referee = self._referee()
+        if referee is None:
+            self._points = [
+                Point(name=made.name, verdict="not judged", size_bytes=made.graph_bytes, nodes=choices_in(made))
+            ]
             self._kept = made.name
             return
-        evaluator = Evaluator(self._evaluation, self._settings, self._work / "decoded", self._order.vad_model)
-        self._progress.stage("decoding with the original", len(self._evaluation.recordings))
-        original = evaluator.evaluate(
-            self._original.candidate, on_recording=lambda done, _total: self._progress.advance(done)
-        )
-        referee = Referee(evaluator, original, self._order.budget, self._progress)
-        for made in self._candidates.values():
-            referee.judge(made)
+        point = referee.judge(made)
         self._points = [referee.point_of_original(self._original), *referee.points]
-        self._keep(referee)
-        self._measure_speed()
+        if point.verdict == "failed":
+            self._notes.append(f"{point.name} cannot be used: {point.note}")
+        elif self._order.budget is None or point.verdict == "within":
+            self._kept = point.name
+        elif point.verdict == "undecided":
+            self._notes.append(referee.why_undecided(point.name))
+        self._time(made for made in (self._original, made) if point.verdict != "failed")
+
+    # The search.
+
+    def search(self) -> None:
+        """Find the smallest model within the budget that is no slower than the usual int8."""
+        order = self._order
+        recordings = choose_recordings(self._calibration, order.seed, SENSITIVITY_AUDIO_S)
+        audio = calibration_audio(recordings, order.original.manifest.sample_rate_hz, order.seed)
+        self._progress.stage("listening with the original", 1)
+        ear = Ear(self._workshop, audio)
+        panel = Panel(ear, self._referee())
+        stock = self._make(STOCK, stock_int8(graph_files(order.original)))
+        usual = self._make("int8", apply_recipe("int8", self._workshop.components, order.target, order.options))
+        panel.judge(stock)
+        panel.limit = panel.divergence(usual).harm
+        is_usual_accepted = panel.judge(usual).verdict == "within"
+        kept = kept_components(self._workshop.components, order.options)
+        search = Search(self._workshop, ear, order.target, panel, self._work / "sensitivity", self._progress, kept=kept)
+        self._searched = found = search.run()
+        found.assignments[usual.name] = {
+            (node.component, node.name): "int8" for node in found.nodes if node.operator in PRODUCTS
+        }
+        accepted = sorted([*found.accepted, *([usual] if is_usual_accepted else [])], key=lambda made: made.graph_bytes)
+        self._candidates |= {made.name: made for made in accepted}
+        self._points = panel.points(self._original)
+        self._peak_disk_bytes = max(self._peak_disk_bytes, folder_bytes(self._work))
+        self._choose(accepted, stock, panel)
+
+    def _choose(self, accepted: list[Made], stock: Made, panel: Panel) -> None:
+        """Of the accepted models the smallest that is no slower than the usual int8."""
+        if not accepted:
+            if panel.referee is not None:
+                self._notes += [panel.referee.why_undecided(point.name) for point in self._points
+                                if point.verdict == "undecided"]  # fmt: skip
+            return
+        candidates = accepted[:TIMED]
+        failed = {point.name for point in self._points if point.verdict == "failed"}
+        beside = [self._original, *([] if stock.name in failed else [stock])]
+        speeds = self._time([*beside, *candidates])
+        self._kept = candidates[0].name
+        if speeds is None or stock.name in failed:
+            return
+        ratios = {made.name: speeds.ratio(made.name, stock.name).ratio or 1.0 for made in candidates}
+        fast = [made for made in candidates if ratios[made.name] <= 1.0]
+        if fast:
+            self._kept = fast[0].name
+        if self._kept != candidates[0].name:
+            self._notes.append(
+                f"{candidates[0].name} is smaller but takes {ratios[candidates[0].name]:.2f} times the CPU time of "
+                f"{stock.name} here"
+            )
+        elif not fast:
+            self._notes.append(f"{self._kept} takes {ratios[self._kept]:.2f} times the CPU time of {stock.name} here")
+
+    # The end.
 
     def finish(self) -> Outcome:
         """Write what was kept, and the report in any case."""
@@ -161,20 +241,45 @@ class _Job:
 
     # Inside.
 
-    def _read_evaluation(self) -> EvaluationSet | None:
-        if self._order.evaluation is None:
-            return None
-        languages = self._order.original.manifest.languages
-        self._progress.stage("reading the evaluation set", 1)
-        evaluation = read_evaluation_set(self._order.evaluation, languages[0] if languages else "en", self._read)
-        if self._order.budget is not None:
-            require_decidable(evaluation, self._order.budget)
-        return evaluation
+    def _read_recordings(self) -> tuple[EvaluationSet | None, list[Recording]]:
+        """What judges, and what calibrates."""
+        order = self._order
+        languages = order.original.manifest.languages
+        language = languages[0] if languages else "en"
+        evaluation = None
+        if order.evaluation is not None:
+            self._progress.stage("reading the evaluation set", 1)
+            evaluation = read_evaluation_set(order.evaluation, language, self._read)
+        calibration: list[Recording] = []
+        if order.calibration is not None:
+            calibration = look_at(read_clips(order.calibration), language)
+        elif order.recipe == "auto" and evaluation is not None:
+            calibration, evaluation = set_apart(evaluation, CALIBRATION_SHARE, order.seed)
+        elif order.recipe == "auto":
+            calibration = look_at(bundled_clips(), language)
+        if evaluation is not None:
+            require_apart(calibration, evaluation)
+            if not evaluation.recordings:
+                raise InputError(f"{order.evaluation}: no recording is left to judge by")
+            if order.budget is not None:
+                require_decidable(evaluation, order.budget)
+        return evaluation, calibration
 
     def _read(self, done: int, total: int) -> None:
         if done == 1:
             self._progress.stage("reading the evaluation set", total)
         self._progress.advance(done)
+
+    def _referee(self) -> Referee | None:
+        """Who compares with the original's transcripts; ``None`` without an evaluation set."""
+        if self._evaluation is None:
+            return None
+        evaluator = Evaluator(self._evaluation, self._settings, self._work / "decoded", self._order.vad_model)
+        self._progress.stage("decoding with the original", len(self._evaluation.recordings))
+        original = evaluator.evaluate(
+            self._original.candidate, on_recording=lambda done, _total: self._progress.advance(done)
+        )
+        return Referee(evaluator, original, self._order.budget, self._progress)
 
     def _make(self, name: str, quantized: Mapping[str, Quantized]) -> Made:
         made = self._workshop.make(name, quantized)
@@ -182,83 +287,58 @@ class _Job:
         self._peak_disk_bytes = max(self._peak_disk_bytes, folder_bytes(self._work))
         return made
 
-    def _keep(self, referee: Referee) -> None:
-        point = next(point for point in referee.points if point.name == self._order.recipe)
-        if point.verdict == "failed":
-            self._notes.append(f"{point.name} cannot be used: {point.note}")
-        elif self._order.budget is None or point.verdict == "within":
-            self._kept = point.name
-        elif point.verdict == "undecided":
-            self._notes.append(referee.why_undecided(point.name))
-
-    def _measure_speed(self) -> None:
-        assert self._evaluation is not None
-        failed = {point.name for point in self._points if point.verdict == "failed"}
-        candidates = {
-            made.name: made.candidate
-            for made in (self._original, *self._candidates.values())
-            if made.name not in failed
-        }
-        recordings = choose_for_speed(self._evaluation.recordings, SPEED_AUDIO_S, self._order.seed)
+    def _time(self, models: Iterable[Made]) -> Speeds | None:
+        """Let models take turns; ``None`` without recordings."""
+        if self._evaluation is None:
+            return None
         self._progress.stage("comparing speeds", 1)
-        speeds = measure_speed(candidates, recordings, self._settings, self._order.vad_model)
+        speeds = measure_speed(
+            {made.name: made.candidate for made in models},
+            choose_for_speed(self._evaluation.recordings, SPEED_AUDIO_S, self._order.seed),
+            self._settings,
+            self._order.vad_model,
+        )
         self._points = with_speeds(self._points, speeds, self._original.name)
+        return speeds
 
     def _document(self) -> Document:
-        order, manifest = self._order, self._order.original.manifest
+        order = self._order
         processors = read_processors()
         features = common_features(processors)
         is_x86 = platform.machine() in ("x86_64", "AMD64")
+        evaluation, searched = self._evaluation, self._searched
+        kept = self._candidates.get(self._kept)
         return Document(
             created=dt.datetime.now().astimezone().isoformat(timespec="seconds"),
             command=order.command,
-            versions=_versions(),
+            versions=versions(),
             processor=processors[0].name if processors else platform.machine(),
             has_vnni=features.dot_product if features and is_x86 else None,
-            origin=Origin(
-                name=manifest.name,
-                version=manifest.version,
-                family=manifest.family,
-                licence=manifest.licence,
-                directory=str(order.original.directory),
-                files={role: sha256_of(order.original.directory / file.path) for role, file in manifest.files.items()},
-            ),
+            origin=origin_of(order.original),
             recipe=order.recipe,
             target=order.target.name,
             why=order.target.why,
             seed=order.seed,
             budget=order.budget,
-            metric=self._evaluation.metric if self._evaluation else "wer",
-            normaliser=score([], [], self._evaluation.language).normaliser if self._evaluation else "",
-            blocks=len(set(self._evaluation.blocks)) if self._evaluation else 0,
+            metric=evaluation.metric if evaluation else "wer",
+            normaliser=score([], [], evaluation.language).normaliser if evaluation else "",
+            blocks=len(set(evaluation.blocks)) if evaluation else 0,
             kept=self._kept,
             points=tuple(self._points),
-            components=self._components(),
-            evaluation=_audio_set(str(order.evaluation), self._evaluation.recordings) if self._evaluation else None,
+            components=component_records(order.original, kept) if kept else (),
+            nodes=node_records(searched, self._kept) if searched else (),
+            evaluation=audio_set(str(order.evaluation), evaluation.recordings) if evaluation else None,
+            calibration=self._calibration_record(),
+            rescues=tuple(searched.rescues) if searched else (),
             resources=self._resources(),
             notes=(*self._workshop.notes, *self._notes),
         )
 
-    def _components(self) -> tuple[ComponentRecord, ...]:
-        if not self._kept:
-            return ()
-        made = self._candidates[self._kept]
-        before = graph_files(self._order.original)
-        after = graph_files(InstalledModel(made.candidate.manifest, made.candidate.directory))
-        records = []
-        for role, path in after.items():
-            counts = made.counts.get(role)
-            records.append(
-                ComponentRecord(
-                    role=role,
-                    original_bytes=before[role].stat().st_size,
-                    bytes=path.stat().st_size,
-                    nodes=dict(counts.quantized) if counts else {},
-                    operators_before=dict(counts.before) if counts else {},
-                    operators_after=dict(counts.after) if counts else {},
-                )
-            )
-        return tuple(records)
+    def _calibration_record(self) -> AudioSet | None:
+        if not self._calibration:
+            return None
+        source = self._order.calibration or self._order.evaluation or "the package"
+        return audio_set(str(source), choose_recordings(self._calibration, self._order.seed, SENSITIVITY_AUDIO_S))
 
     def _resources(self) -> Resources:
         own, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
@@ -268,31 +348,3 @@ class _Job:
             peak_memory_bytes=max(own.ru_maxrss, children.ru_maxrss) * 1024,
             peak_disk_bytes=self._peak_disk_bytes,
         )
-
-
-def _nodes(made: Made) -> dict[Choice, int]:
-    total: dict[Choice, int] = {}
-    for counts in made.counts.values():
-        for choice, count in counts.quantized.items():
-            total[choice] = total.get(choice, 0) + count
-    return total
-
-
-def _audio_set(source: str, recordings: tuple[Recording, ...]) -> AudioSet:
-    return AudioSet(
-        source=source,
-        recordings=len(recordings),
-        audio_s=round(sum(one.audio_s for one in recordings), 3),
-        units=sum(one.units for one in recordings),
-        sha256=tuple(one.sha256 for one in recordings),
-    )
-
-
-def _versions() -> dict[str, str]:
-    found = {"edge-asr": __version__, "python": platform.python_version()}
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found

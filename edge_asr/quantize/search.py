@@ -13,7 +13,7 @@ than the recipe ``int8`` does, and the result says so.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -61,6 +61,8 @@ class Searched:
     assignments: dict[str, dict[NodeKey, Choice]] = field(default_factory=dict)
     """Name of a candidate to what was done."""
     weights: WeightOptions = field(default_factory=WeightOptions)
+    rescues: list[str] = field(default_factory=list)
+    """What was done beyond choosing, a sentence each."""
 
 
 def plan(nodes: Sequence[Node], harms: Harms, target: Target) -> tuple[tuple[Step, ...], float]:
@@ -120,6 +122,7 @@ class Search:
         judge: Judge,
         folder: Path,
         progress: Progress,
+        kept: Collection[str] = (),
     ) -> None:
         """Prepare.
 
@@ -130,6 +133,7 @@ class Search:
             judge: Decides.
             folder: Where what was measured is written down.
             progress: Hears of it.
+            kept: Components that stay float32.
         """
         self._workshop = workshop
         self._ear = ear
@@ -141,6 +145,7 @@ class Search:
             nodes=[
                 node
                 for role, prepared in workshop.components.items()
+                if role not in kept
                 for node in quantizable_nodes(prepared, role, target)
             ]
         )

@@ -64,16 +64,18 @@ class Ear:
             digest.update(samples.tobytes())
         return digest.hexdigest()
 
-    def compare(self, models: Mapping[str, onnx.ModelProto]) -> Divergence:
+    def compare(self, models: Mapping[str, onnx.ModelProto | Path]) -> Divergence:
         """How far a model is from the original.
 
         Args:
-            models: Role to graph; others are the original's.
+            models: Role to graph or file; others are the original's.
         """
-        files = self._files | {role: _serialized(model) for role, model in models.items()}
+        files: dict[str, Path | bytes] = {**self._files}
+        for role, model in models.items():
+            files[role] = model if isinstance(model, Path) else _serialized(model)
         return divergence(self._original, self._listen(self._runner(files)), self._blank)
 
-    def _runner(self, files: Mapping[str, bytes]) -> StreamingRunner:
+    def _runner(self, files: Mapping[str, Path | bytes]) -> StreamingRunner:
         return StreamingRunner(files, self._workshop.family, sample_rate_hz=self._rate_hz)
 
     def _listen(self, runner: StreamingRunner) -> list[Float32Array]:
