@@ -50,7 +50,7 @@ def test_a_tsv_names_recordings_beside_it(tmp_path):
 
 def test_columns_may_stand_in_any_order_and_others_do_not_matter(tmp_path):
     path = manifest(tmp_path, "speaker\ttext\taudio\nanna\tgo\ta.wav\n")
-    assert read_clips(path) == (Clip("a.wav", tmp_path / "a.wav", "go"),)
+    assert read_clips(path) == (Clip("a.wav", tmp_path / "a.wav", "go", speaker="anna"),)
 
 
 def test_an_absolute_path_stays_one(tmp_path):
@@ -79,7 +79,7 @@ def test_jsonl_holds_the_same(tmp_path):
 @pytest.mark.parametrize("content", ["audio\ttext\na.wav\tgo\n", '{"audio": "a.wav", "text": "go"}\n'])
 def test_a_byte_order_mark_and_windows_line_ends_do_not_matter(tmp_path, content):
     path = manifest(tmp_path, b"\xef\xbb\xbf" + content.replace("\n", "\r\n").encode())
-    assert read_clips(path) == (Clip("a.wav", tmp_path / "a.wav", "go"),)
+    assert read_clips(path) == (Clip("a.wav", tmp_path / "a.wav", "go", speaker="anna"),)
 
 
 def test_quotes_and_colons_in_tsv_are_text(tmp_path):

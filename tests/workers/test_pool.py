@@ -13,6 +13,7 @@ from edge_asr.events import Final, Notice, SessionEnded
 from edge_asr.requests import SessionOptions
 from edge_asr.settings import LimitSettings, SchedulerSettings, WorkerSettings
 from edge_asr.workers.session import PIECE_BYTES
+from edge_asr.workers.supervisor import MOST_INTERRUPTED_LOADS
 from tests.support.processes import descriptors, is_running
 from tests.support.waiting import until
 from tests.workers.scripted import BLUR, DIE, RAISE, STEP_SAMPLES, WORD, audio
@@ -347,6 +348,35 @@ async def test_sessions_fail_when_no_worker_comes_in_time(make_pool):
     (failed,) = await everything(session)
     assert (failed.code, failed.is_retryable) == ("worker_died", True)
     assert pool.status().sessions == 0
+
+
+async def test_a_worker_that_is_killed_while_it_loads_again_costs_no_session(make_pool, tmp_path):
+    pool = make_pool("load_again_when_told")
+    await pool.start()
+    (tmp_path / "held").touch()
+    session = await pool.open(PCM, protocol="test")
+    await session.send(audio(WORD))
+    os.kill(pool.status().worker_pid, signal.SIGKILL)
+    await until((tmp_path / "loading").exists)
+    os.kill(pool.status().worker_pid, signal.SIGKILL)
+    (tmp_path / "held").unlink()
+    await session.finish()
+    assert finals(await everything(session)) == ["word"]
+
+
+async def test_sessions_fail_when_loading_is_interrupted_again_and_again(make_pool, tmp_path):
+    pool = make_pool("load_again_when_told")
+    await pool.start()
+    (tmp_path / "held").touch()
+    session = await pool.open(PCM, protocol="test")
+    for _ in range(1 + MOST_INTERRUPTED_LOADS):
+        await until(lambda: pool.status().worker_pid)
+        os.kill(pid := pool.status().worker_pid, signal.SIGKILL)
+        await until(lambda gone=pid: pool.status().worker_pid != gone)
+    (failed,) = await everything(session)
+    assert failed.code == "worker_died"
+    assert "loading" in failed.message
+    assert pool.status().state == "failed"
 
 
 async def test_a_model_damaged_under_a_running_daemon_does_not_loop(make_pool):

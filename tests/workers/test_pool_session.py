@@ -1,0 +1,76 @@
+"""Whom a session of the pool takes for the cause when its workers end; no process."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import pytest
+
+from edge_asr.clock import ManualClock
+from edge_asr.metrics.exposition import new_registry
+from edge_asr.metrics.instruments import Instruments
+from edge_asr.requests import SessionOptions
+from edge_asr.workers.session import MOST_LOSSES, PoolSession, SessionContext
+from edge_asr.workers.supervisor import Supervisor
+
+SECOND = 32_000
+
+
+class Worker:
+    """Takes everything and says nothing."""
+
+    state = "ready"
+
+    def __init__(self) -> None:
+        self.sent: list[object] = []
+
+    def send(self, message: object) -> None:
+        self.sent.append(message)
+
+    async def drained(self) -> None:
+        """At once."""
+
+
+@pytest.fixture
+async def session() -> PoolSession:
+    context = SessionContext(30.0, Instruments(new_registry()), ManualClock(), lambda _session: None)
+    made = PoolSession("a", SessionOptions(), "test", cast("Supervisor", Worker()), context)
+    await made.send(bytes(10 * SECOND))
+    return made
+
+
+async def test_the_same_place_alone_twice_is_the_cause(session: PoolSession) -> None:
+    session.credit(2 * SECOND)
+    assert session.lose_worker({"a"})
+    session.resume()
+    session.credit(2 * SECOND + SECOND // 4)
+    assert not session.lose_worker({"a"})
+
+
+async def test_another_place_is_chance(session: PoolSession) -> None:
+    session.credit(2 * SECOND)
+    assert session.lose_worker({"a"})
+    session.resume()
+    session.credit(4 * SECOND)
+    assert session.lose_worker({"a"})
+
+
+async def test_in_company_nobody_is_known_to_be_the_cause(session: PoolSession) -> None:
+    for _ in range(2):
+        session.credit(2 * SECOND)
+        assert session.lose_worker({"a", "b"})
+        session.resume()
+
+
+async def test_who_was_not_looked_at_is_no_suspect(session: PoolSession) -> None:
+    for _ in range(2):
+        assert session.lose_worker({"b"})
+        session.resume()
+
+
+async def test_after_too_many_losses_without_progress_a_session_gives_up(session: PoolSession) -> None:
+    outcomes = []
+    for _ in range(MOST_LOSSES):
+        outcomes.append(session.lose_worker(()))
+        session.resume()
+    assert outcomes == [True] * (MOST_LOSSES - 1) + [False]
