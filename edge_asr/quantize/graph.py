@@ -29,6 +29,7 @@ from edge_asr.quantize.choices import Choice, Node, WeightOptions
 from edge_asr.quantize.cleanup import check_finite, clean_up
 from edge_asr.quantize.editing import Editor
 from edge_asr.quantize.embedding import integer_embedding, is_embedding
+from edge_asr.quantize.feedback import Moments
 from edge_asr.quantize.fold import fold_constants
 from edge_asr.quantize.half import fits_half, half_weights
 from edge_asr.quantize.integer_product import integer_product
@@ -145,7 +146,12 @@ def quantizable_nodes(prepared: Prepared, component: str, target: Target) -> lis
 
 
 def apply_assignment(
-    prepared: Prepared, component: str, choices: Mapping[str, Choice], *, weights: WeightOptions | None = None
+    prepared: Prepared,
+    component: str,
+    choices: Mapping[str, Choice],
+    *,
+    weights: WeightOptions | None = None,
+    moments: Mapping[str, Moments] | None = None,
 ) -> Quantized:
     """Quantize the named nodes.
 
@@ -155,8 +161,10 @@ def apply_assignment(
         choices: Node name to choice; nodes not named, and ``fp32``, stay as they are. All of them may: the result is
             then the prepared graph.
         weights: How; rounding to the nearest in blocks of 32 by default.
+        moments: For ``gptq``: what :func:`~edge_asr.quantize.moments.measure_moments` found, by node name.
 
     Raises:
+        ConfigurationError: ``gptq`` lacks the moments of a node.
         NodeUnknown: A name is none of the quantizable nodes.
         ChoiceImpossible: A node cannot be quantized in that way.
         QuantizedLess: Fewer nodes than chosen were quantized.
@@ -164,13 +172,13 @@ def apply_assignment(
     planned = {name: choice for name, choice in choices.items() if choice != "fp32"}
     _check_possible(prepared, component, choices.keys(), planned)
     editor = Editor(prepared.model)
-    options = weights or WeightOptions()
+    how = _How(weights or WeightOptions(), moments or {})
 
     def rewrite(node: onnx.NodeProto, editor: Editor) -> Iterable[onnx.NodeProto] | None:
         choice = planned.get(node.name)
         if choice is None:
             return None
-        return _REWRITES[choice](node, editor, options)
+        return _REWRITES[choice](node, editor, how)
 
     editor.rewrite(rewrite)
     model = editor.finish()
@@ -211,25 +219,33 @@ QUANTIZED_OPERATORS = frozenset(
 """Operators that no float graph has."""
 
 
-def _int8(node: onnx.NodeProto, editor: Editor, options: WeightOptions) -> Iterable[onnx.NodeProto]:  # noqa: ARG001
+@dataclass(frozen=True, slots=True)
+class _How:
+    """What some of the rewrites want to know."""
+
+    options: WeightOptions
+    moments: Mapping[str, Moments]
+
+
+def _int8(node: onnx.NodeProto, editor: Editor, how: _How) -> Iterable[onnx.NodeProto]:  # noqa: ARG001
     if node.op_type == "Gather":
         return integer_embedding(node, editor)
     return integer_product(as_product(node, editor.weights), editor)
 
 
-def _weight8(node: onnx.NodeProto, editor: Editor, options: WeightOptions) -> Iterable[onnx.NodeProto]:
-    return blockwise_product(as_product(node, editor.weights), editor, 8, options)
+def _weight8(node: onnx.NodeProto, editor: Editor, how: _How) -> Iterable[onnx.NodeProto]:
+    return blockwise_product(as_product(node, editor.weights), editor, 8, how.options, how.moments)
 
 
-def _weight4(node: onnx.NodeProto, editor: Editor, options: WeightOptions) -> Iterable[onnx.NodeProto]:
-    return blockwise_product(as_product(node, editor.weights), editor, 4, options)
+def _weight4(node: onnx.NodeProto, editor: Editor, how: _How) -> Iterable[onnx.NodeProto]:
+    return blockwise_product(as_product(node, editor.weights), editor, 4, how.options, how.moments)
 
 
-def _fp16(node: onnx.NodeProto, editor: Editor, options: WeightOptions) -> Iterable[onnx.NodeProto]:  # noqa: ARG001
+def _fp16(node: onnx.NodeProto, editor: Editor, how: _How) -> Iterable[onnx.NodeProto]:  # noqa: ARG001
     return half_weights(node, weight_name(node, editor.weights), editor)
 
 
-_REWRITES: Mapping[Choice, Callable[[onnx.NodeProto, Editor, WeightOptions], Iterable[onnx.NodeProto]]] = {
+_REWRITES: Mapping[Choice, Callable[[onnx.NodeProto, Editor, _How], Iterable[onnx.NodeProto]]] = {
     "int8": _int8,
     "weight8": _weight8,
     "weight4": _weight4,

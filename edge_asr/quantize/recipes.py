@@ -20,6 +20,7 @@ import onnx
 
 from edge_asr.errors import ConfigurationError, NothingQuantized
 from edge_asr.quantize.choices import Choice, WeightOptions
+from edge_asr.quantize.feedback import Moments
 from edge_asr.quantize.graph import OperatorCounts, Prepared, Quantized, apply_assignment, quantizable_nodes
 from edge_asr.quantize.halves import convert_to_halves
 from edge_asr.quantize.targets import Target
@@ -43,7 +44,11 @@ class RecipeOptions:
 
 
 def apply_recipe(
-    recipe: RecipeName, components: Mapping[str, Prepared], target: Target, options: RecipeOptions | None = None
+    recipe: RecipeName,
+    components: Mapping[str, Prepared],
+    target: Target,
+    options: RecipeOptions | None = None,
+    moments: Mapping[str, Mapping[str, Moments]] | None = None,
 ) -> dict[str, Quantized]:
     """Make every component of a model by a recipe.
 
@@ -52,6 +57,7 @@ def apply_recipe(
         components: Role to graph.
         target: The board.
         options: What differs from the recipe's defaults.
+        moments: For ``gptq``: role to what was measured of its products' inputs.
 
     Returns:
         Role to result, for all components: what the recipe leaves alone comes back prepared.
@@ -62,7 +68,10 @@ def apply_recipe(
     """
     options = options or RecipeOptions()
     kept = kept_components(components, options)
-    made = {role: _applied(recipe, role, graph, target, options, role in kept) for role, graph in components.items()}
+    made = {
+        role: _kept(role, graph) if role in kept else _applied(recipe, role, graph, target, options, moments or {})
+        for role, graph in components.items()
+    }
     if not any(result.counts.quantized for result in made.values()):
         raise NothingQuantized(recipe, f"no node of {', '.join(components)} multiplies with a constant float32 matrix")
     return made
@@ -74,19 +83,34 @@ def kept_components(components: Mapping[str, object], options: RecipeOptions) ->
     return frozenset({"decoder"} if is_transducer and not options.is_decoder_quantized else ())
 
 
-def _applied(
-    recipe: str, role: str, graph: Prepared, target: Target, options: RecipeOptions, is_kept: bool
-) -> Quantized:
-    if is_kept:
-        result = apply_assignment(graph, role, {})
-        return replace(result, notes=(f"{role} stays float32: it is small, and errors in it cost most",))
-    if recipe == "fp16":
-        return _halved(graph, role, target)
+def recipe_nodes(recipe: str, role: str, graph: Prepared, target: Target) -> dict[str, Choice]:
+    """What a recipe chooses for the nodes of a component.
+
+    Raises:
+        ConfigurationError: The recipe is none of those that choose.
+    """
     if recipe not in CHOICES:
         raise ConfigurationError(f"recipe {recipe!r} is none of {', '.join((*CHOICES, 'fp16'))}")
-    choice = CHOICES[recipe]
-    chosen = {node.name: choice for node in quantizable_nodes(graph, role, target) if node.operator in PRODUCTS}
-    result = apply_assignment(graph, role, chosen, weights=options.weights)
+    return {node.name: CHOICES[recipe] for node in quantizable_nodes(graph, role, target) if node.operator in PRODUCTS}
+
+
+def _kept(role: str, graph: Prepared) -> Quantized:
+    result = apply_assignment(graph, role, {})
+    return replace(result, notes=(f"{role} stays float32: it is small, and errors in it cost most",))
+
+
+def _applied(
+    recipe: str,
+    role: str,
+    graph: Prepared,
+    target: Target,
+    options: RecipeOptions,
+    moments: Mapping[str, Mapping[str, Moments]],
+) -> Quantized:
+    if recipe == "fp16":
+        return _halved(graph, role, target)
+    chosen = recipe_nodes(recipe, role, graph, target)
+    result = apply_assignment(graph, role, chosen, weights=options.weights, moments=moments.get(role))
     return replace(result, notes=(*graph.notes, f"{target.name}: {target.why}"))
 
 

@@ -245,7 +245,7 @@ def test_a_name_that_no_node_has_is_refused() -> None:
 
 def test_fewer_nodes_than_chosen_are_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     prepared = prepare_graph(two_products())
-    monkeypatch.setitem(graph_module._REWRITES, "weight4", lambda node, editor, options: [node])
+    monkeypatch.setitem(graph_module._REWRITES, "weight4", lambda node, editor, how: [node])
     with pytest.raises(QuantizedLess, match="0 of 1"):
         apply_assignment(prepared, "encoder", {"first": "weight4"})
 
