@@ -125,6 +125,7 @@ def _normaliser(language: str) -> Callable[[str], str]:
     return _english() if _primary(language) == "en" else _basic()
 
 
+@functools.cache  # reads a file of the installed package
 def _normaliser_name(language: str) -> str:
     kind = "english" if _primary(language) == "en" else "basic"
     return f"whisper-normalizer {version('whisper-normalizer')} ({kind})"

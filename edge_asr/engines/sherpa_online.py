@@ -23,6 +23,7 @@ from edge_asr.audio import Float32Array
 from edge_asr.engines.base import EngineDescription, EngineStream, Hypothesis, StreamOptions, Token
 from edge_asr.engines.decoding_graph import Rejection, read_rejection, with_graph
 from edge_asr.engines.native_load import construct, model_files, with_notes
+from edge_asr.engines.native_text import text_of
 from edge_asr.engines.providers import ProviderChoice
 from edge_asr.engines.samples import usable
 from edge_asr.errors import ConfigurationError, EngineFailed, ModelDamaged, ModelUnsupported
@@ -333,7 +334,7 @@ class SherpaOnlineStream:
             result = self._recognizer.get_result_all(self.native)
             if self.engine.rejection and self.engine.rejection.rejects(result.tokens):
                 return Hypothesis("", (), decoded)
-            return Hypothesis(result.text.strip(), self._tokens(result), decoded)
+            return Hypothesis(text_of(result).strip(), self._tokens(result), decoded)
         except UnicodeDecodeError:
             # A model that writes bytes is in the middle of a character; the next step brings the rest.
             return replace(self._hypothesis, decoded_samples=decoded)

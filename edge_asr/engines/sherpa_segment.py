@@ -18,6 +18,7 @@ import sherpa_onnx
 from edge_asr.audio import Float32Array
 from edge_asr.engines.base import Hypothesis, Token, TokenConstraint
 from edge_asr.engines.native_load import construct, model_files
+from edge_asr.engines.native_text import text_of
 from edge_asr.engines.providers import ProviderChoice
 from edge_asr.engines.samples import loudest_dbfs, usable, window_levels_dbfs
 from edge_asr.errors import ConfigurationError, EngineFailed
@@ -188,7 +189,7 @@ def _token_texts(result: Any) -> list[str]:  # noqa: ANN401  native
 
 def _text_of(result: Any) -> str:  # noqa: ANN401  native
     try:
-        return str(result.text).strip()
+        return text_of(result).strip()
     except UnicodeDecodeError:
         _log.warning("the model ended within a character; its text is lost")
         return ""
