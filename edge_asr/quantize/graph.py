@@ -34,6 +34,7 @@ from edge_asr.quantize.fold import fold_constants
 from edge_asr.quantize.half import fits_half, half_weights
 from edge_asr.quantize.integer_product import integer_product
 from edge_asr.quantize.products import Weights, as_product, is_product, weight_name
+from edge_asr.quantize.sizes import settle_sizes
 from edge_asr.quantize.targets import Target
 from edge_asr.quantize.versions import cap_versions, require_domain, strip_opset_imports
 from edge_asr.quantize.walk import graphs_of, metadata_of, nodes_of, operator_counts
@@ -115,12 +116,12 @@ def prepare_graph(model: onnx.ModelProto, *, name: str = "model", is_continued: 
     clean_up(model)
     check_finite(model, name)
     model, notes = cap_versions(model, name)
-    model, complaint = fold_constants(model)
+    model, not_folded = fold_constants(model)
     clean_up(model)
+    model, not_settled = settle_sizes(model) if not not_folded else (model, "")
     strip_opset_imports(model)
     restore_metadata(model, metadata)
-    if complaint:
-        notes.append(f"{name}: {complaint}")
+    notes += [f"{name}: {complaint}" for complaint in (not_folded, not_settled) if complaint]
     return Prepared(name, model, metadata, tuple(notes))
 
 

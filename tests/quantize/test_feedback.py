@@ -24,7 +24,9 @@ def correlated(count: int = 4000, width: int = 64, seed: int = 0) -> npt.NDArray
     """Inputs that go together, as those of a trained layer do."""
     generator = np.random.default_rng(seed)
     few = generator.standard_normal((count, 8))
-    mixed = few @ np.random.default_rng(99).standard_normal((8, width)) + 0.1 * generator.standard_normal((count, width))
+    mixed = few @ np.random.default_rng(99).standard_normal((8, width)) + 0.1 * generator.standard_normal(
+        (count, width)
+    )
     return np.asarray(mixed, np.float32)
 
 
