@@ -48,9 +48,7 @@ from edge_asr.cli.options import Invocation, common_options, pass_invocation
 @click.option(
     "--target",
     type=click.Choice(["pi3", "pi4", "pi5", "rk3588", "generic-arm", "x86"]),
-    default="generic-arm",
-    show_default=True,
-    help="The board it is for.",
+    help="The board it is for; without it this machine, where speed can be measured.",
 )
 @click.option(
     "--algorithm",
@@ -79,7 +77,7 @@ def quantize(
     calibration: Path | None,
     evaluation: Path | None,
     budget: str | None,
-    target: str,
+    target: str | None,
     algorithm: str,
     quantize_decoder: bool,
     seed: int,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -51,7 +52,7 @@ class Wishes:
         calibration: Path | None,
         evaluation: Path | None,
         budget: str | None,
-        target: str,
+        target: str | None,
         algorithm: str,
         is_decoder_quantized: bool,
         seed: int,
@@ -77,12 +78,17 @@ class Wishes:
             calibration=calibration,
             evaluation=evaluation,
             budget=None if budget is None else parse_points(budget, "--max-wer-increase"),
-            target=target,
+            target=target or this_machine(),
             algorithm=algorithm,
             is_decoder_quantized=is_decoder_quantized,
             seed=seed,
             report=report,
         )
+
+
+def this_machine() -> str:
+    """The target that this machine is."""
+    return "x86" if platform.machine() in ("x86_64", "AMD64") else "generic-arm"
 
 
 def parse_points(text: str, option: str) -> float:

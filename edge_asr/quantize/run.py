@@ -113,6 +113,11 @@ def quantize(order: Order, progress: Progress) -> Outcome:
     return job.finish()
 
 
+def is_x86() -> bool:
+    """Whether this machine is one."""
+    return platform.machine() in ("x86_64", "AMD64")
+
+
 class _Job:
     """One quantization, from the recordings to the directory."""
 
@@ -178,8 +183,17 @@ class _Job:
         panel.judge(stock)
         panel.limit = panel.divergence(usual).harm
         is_usual_accepted = panel.judge(usual).verdict == "within"
-        kept = kept_components(self._workshop.components, order.options)
-        search = Search(self._workshop, ear, order.target, panel, self._work / "sensitivity", self._progress, kept=kept)
+        search = Search(
+            self._workshop,
+            ear,
+            order.target,
+            panel,
+            self._work / "sensitivity",
+            self._progress,
+            kept=kept_components(self._workshop.components, order.options),
+            measures_time=is_x86() and order.target.name == "x86",
+            spare_s=self._spare_s(stock, usual, panel),
+        )
         self._searched = found = search.run()
         found.assignments[usual.name] = {
             (node.component, node.name): "int8" for node in found.nodes if node.operator in PRODUCTS
@@ -189,6 +203,22 @@ class _Job:
         self._points = panel.points(self._original)
         self._peak_disk_bytes = max(self._peak_disk_bytes, folder_bytes(self._work))
         self._choose(accepted, stock, panel)
+
+    def _spare_s(self, stock: Made, usual: Made, panel: Panel) -> float:
+        """How much longer a step of our int8 may take without being slower than the usual one."""
+        failed = {point.name for point in panel.points(self._original) if point.verdict == "failed"}
+        chunk_s = self._order.original.manifest.chunk_ms / 1000
+        if failed & {stock.name, usual.name} or not chunk_s:
+            return 0.0
+        self._progress.stage("comparing speeds", 1)
+        recordings = self._evaluation.recordings if self._evaluation else self._calibration
+        speeds = measure_speed(
+            {made.name: made.candidate for made in (stock, usual)},
+            choose_for_speed(recordings, SPEED_AUDIO_S, self._order.seed),
+            self._settings,
+            self._order.vad_model,
+        )
+        return (speeds.rtf_cpu(stock.name) - speeds.rtf_cpu(usual.name)) * chunk_s
 
     def _choose(self, accepted: list[Made], stock: Made, panel: Panel) -> None:
         """Of the accepted models the smallest that is no slower than the usual int8."""
@@ -305,7 +335,6 @@ class _Job:
         order = self._order
         processors = read_processors()
         features = common_features(processors)
-        is_x86 = platform.machine() in ("x86_64", "AMD64")
         evaluation, searched = self._evaluation, self._searched
         kept = self._candidates.get(self._kept)
         return Document(
@@ -313,7 +342,7 @@ class _Job:
             command=order.command,
             versions=versions(),
             processor=processors[0].name if processors else platform.machine(),
-            has_vnni=features.dot_product if features and is_x86 else None,
+            has_vnni=features.dot_product if features and is_x86() else None,
             origin=origin_of(order.original),
             recipe=order.recipe,
             target=order.target.name,

@@ -5,7 +5,9 @@
 3. Nodes and choices are put in order, the least harm for what they save first (``frontier.py``).
 4. How far one may go along that order is found by bisection; every point is decoded by the real engine, and only the
    interval of its error rate decides (``accept.py``).
-5. Steps beyond the end are tried one by one: the order is by estimates, and one bad step must not hide good ones.
+5. Where the budget stops it, rescues are tried: clipping, bias correction, smoothing, other rounding, a penalty for the
+   blank (``treatment.py``).
+6. Steps beyond the end are tried one by one: the order is by estimates, and one bad step must not hide good ones.
 
 Without an evaluation set nothing can be accepted by its errors. Then a point may not diverge further from the original
 than the recipe ``int8`` does, and the result says so.
@@ -19,26 +21,30 @@ from pathlib import Path
 from typing import Protocol
 
 from edge_asr.quantize.bisection import furthest
-from edge_asr.quantize.choices import Choice, Node, WeightAlgorithm, WeightOptions, of_component
+from edge_asr.quantize.choices import Choice, Node, WeightAlgorithm, WeightOptions
+from edge_asr.quantize.costs import Costs, costs_by_measuring, costs_by_table, rows_of
 from edge_asr.quantize.document import Point
 from edge_asr.quantize.frontier import NodeKey, Option, Step, assignment_after, steps_of, with_step
-from edge_asr.quantize.graph import Quantized, apply_assignment, quantizable_nodes
+from edge_asr.quantize.graph import Quantized, quantizable_nodes
 from edge_asr.quantize.progress import Progress
+from edge_asr.quantize.recipes import PRODUCTS
 from edge_asr.quantize.sensitivity import Ear, Harms, measure_harms
 from edge_asr.quantize.targets import Target
+from edge_asr.quantize.treatment import RESCUES, Treatment, rescue_of, treat
 from edge_asr.quantize.workshop import Made, Workshop
 
-ROWS = 16
-"""Frames that a product of the encoder sees at once, for the cost of a step; the order depends little on it."""
-
-TIME_WEIGHTS = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
-"""How much a saved cycle counts beside a saved byte, both as shares of the whole; the first that keeps the target's
-predicted time at or below that of the usual int8 is taken."""
+TIME_WEIGHTS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 4.0)
+"""How much saved time counts beside saved bytes, both as shares of the whole; the first that keeps the predicted time
+of the smallest model within what is allowed is taken."""
 
 EXTRA_TRIES = 3
 """Steps beyond the end that are tried."""
 
-_ALGORITHMS: tuple[WeightAlgorithm, ...] = ("rtn", "hqq", "k-quant")
+WORTH_WHILE = 0.03
+"""Of the harm a rescue must take away before it is decoded."""
+
+ALGORITHMS: tuple[WeightAlgorithm, ...] = ("rtn", "hqq", "k-quant")
+"""Ways to round that need no recordings."""
 
 BYTES: Mapping[Choice, float] = {"fp32": 4.0, "fp16": 2.0, "int8": 1.0, "weight8": 1.125, "weight4": 0.625}
 """In the file, for each weight; blocks of 32 have a float32 scale."""
@@ -60,55 +66,66 @@ class Searched:
     nodes: list[Node] = field(default_factory=list)
     assignments: dict[str, dict[NodeKey, Choice]] = field(default_factory=dict)
     """Name of a candidate to what was done."""
-    weights: WeightOptions = field(default_factory=WeightOptions)
+    treatment: Treatment = field(default_factory=Treatment)
+    """In force at the end of the search."""
+    treatments: dict[str, Treatment] = field(default_factory=dict)
+    """Name of a candidate to the treatment it got."""
     rescues: list[str] = field(default_factory=list)
     """What was done beyond choosing, a sentence each."""
 
 
-def plan(nodes: Sequence[Node], harms: Harms, target: Target) -> tuple[tuple[Step, ...], float]:
-    """The order of steps for a target.
+def plan(
+    nodes: Sequence[Node], harms: Harms, costs: Costs, allowed: float | None = None
+) -> tuple[tuple[Step, ...], float]:
+    """The order of steps.
 
     Args:
         nodes: All of them.
         harms: Of each choice that was measured.
-        target: The board.
+        costs: Time of each node in each form.
+        allowed: Time of all nodes together that must not be exceeded; by default that of the usual int8.
 
     Returns:
         The steps, and the weight of time that was needed.
     """
-    usual = sum(_cycles(node, "int8" if node.operator == "MatMul" else "fp32", target) for node in nodes)
+    if allowed is None:
+        allowed = usual_cost(nodes, costs)
     steps: tuple[Step, ...] = ()
     for weight in TIME_WEIGHTS:
-        steps = steps_of(
-            [((node.component, node.name), _options(node, nodes, harms, target, weight)) for node in nodes]
-        )
+        options = _Options(nodes, harms, costs, weight)
+        steps = steps_of(((node.component, node.name), options.of(node)) for node in nodes)
         chosen = assignment_after(steps)
-        cycles = sum(_cycles(node, chosen.get((node.component, node.name), "fp32"), target) for node in nodes)
-        if cycles <= usual * (1 + 1e-9):
+        total = sum(costs.of(node, chosen.get((node.component, node.name), "fp32")) for node in nodes)
+        if total <= allowed * (1 + 1e-9):
             return steps, weight
     return steps, TIME_WEIGHTS[-1]
 
 
-def _options(node: Node, nodes: Sequence[Node], harms: Harms, target: Target, time_weight: float) -> list[Option]:
-    all_bytes = sum(one.weight_bytes for one in nodes)
-    all_cycles = sum(_cycles(one, "fp32", target) for one in nodes)
-
-    def cost(choice: Choice) -> float:
-        size = node.weight_bytes / 4 * BYTES[choice] / all_bytes
-        return size + time_weight * _cycles(node, choice, target) / all_cycles
-
-    measured = harms.get((node.component, node.name), {})
-    return [
-        Option("fp32", cost("fp32"), 0.0),
-        *(Option(choice, cost(choice), max(0.0, found.harm)) for choice, found in measured.items()),
-    ]
+def usual_cost(nodes: Sequence[Node], costs: Costs) -> float:
+    """Time of all nodes as the usual int8 has them: ``MatMul`` by integers, the others in float32."""
+    return sum(costs.of(node, "int8" if node.operator == "MatMul" else "fp32") for node in nodes)
 
 
-def _cycles(node: Node, choice: Choice, target: Target) -> float:
-    if node.operator == "Gather":
-        return 0.0
-    rows = 1 if node.component in ("decoder", "joiner") else ROWS
-    return target.cost(choice, node.weight_shape, rows)
+class _Options:
+    """Weighs size and time of each choice of a node together, both as shares of the whole float32 model."""
+
+    def __init__(self, nodes: Sequence[Node], harms: Harms, costs: Costs, time_weight: float) -> None:
+        self._harms = harms
+        self._costs = costs
+        self._bytes = sum(node.weight_bytes for node in nodes)
+        self._time = sum(costs.of(node, "fp32") for node in nodes) or 1.0
+        self._time_weight = time_weight
+
+    def of(self, node: Node) -> list[Option]:
+        measured = self._harms.get((node.component, node.name), {})
+        return [
+            Option("fp32", self._cost(node, "fp32"), 0.0),
+            *(Option(choice, self._cost(node, choice), max(0.0, found.harm)) for choice, found in measured.items()),
+        ]
+
+    def _cost(self, node: Node, choice: Choice) -> float:
+        size = node.weight_bytes / 4 * BYTES[choice] / self._bytes
+        return size + self._time_weight * self._costs.of(node, choice) / self._time
 
 
 class Search:
@@ -122,7 +139,10 @@ class Search:
         judge: Judge,
         folder: Path,
         progress: Progress,
+        *,
         kept: Collection[str] = (),
+        measures_time: bool = False,
+        spare_s: float = 0.0,
     ) -> None:
         """Prepare.
 
@@ -134,6 +154,8 @@ class Search:
             folder: Where what was measured is written down.
             progress: Hears of it.
             kept: Components that stay float32.
+            measures_time: Whether this machine is the target, so that products can be timed here.
+            spare_s: How much longer a step of the recipe ``int8`` may take without being slower than the usual int8.
         """
         self._workshop = workshop
         self._ear = ear
@@ -141,6 +163,8 @@ class Search:
         self._judge = judge
         self._folder = folder
         self._progress = progress
+        self._measures_time = measures_time
+        self._spare_s = spare_s
         self.found = Searched(
             nodes=[
                 node
@@ -156,48 +180,89 @@ class Search:
         Raises:
             EdgeAsrError: The machine or the model cannot do it; what was measured is kept on disk.
         """
-        self.found.weights = WeightOptions(algorithm=self._best_algorithm())
+        self.found.treatment = Treatment(weights=WeightOptions(algorithm=self._best_algorithm()))
         self.found.harms = measure_harms(
-            self._ear, self._workshop, self.found.nodes, self.found.weights, self._folder, self._progress
+            self._ear, self._workshop, self.found.nodes, self.found.treatment.weights, self._folder, self._progress
         )
-        steps, weight = plan(self.found.nodes, self.found.harms, self._target)
+        steps, weight = self._plan()
         self._progress.say(
-            f"{len(self.found.nodes)} nodes, {len(steps)} steps; a saved cycle counts {weight:g} times a saved byte"
+            f"{len(self.found.nodes)} nodes, {len(steps)} steps; a share of time counts {weight:g} times one of size"
         )
         end = furthest(len(steps), lambda count: self._is_accepted(f"auto-{count}", steps[:count]))
+        end = self._rescue(steps, end)
         self._try_beyond(steps, end)
         return self.found
 
+    def _plan(self) -> tuple[tuple[Step, ...], float]:
+        nodes = self.found.nodes
+        rows = rows_of(self._workshop.components, nodes, self._ear.steps)
+        if not self._measures_time:
+            return plan(nodes, self.found.harms, costs_by_table(nodes, rows, self._target))
+        costs = costs_by_measuring(nodes, rows, self._progress)
+        recipe = sum(costs.of(node, "int8" if node.operator in PRODUCTS else "fp32") for node in nodes)
+        return plan(nodes, self.found.harms, costs, max(recipe + self._spare_s, 0.0))
+
     def _best_algorithm(self) -> WeightAlgorithm:
-        """Of those that turn weights into 4 bits, the one whose model diverges least; no audio but a few seconds."""
+        """Of the ways to turn weights into 4 bits, the one whose model diverges least."""
         chosen: dict[NodeKey, Choice] = {
             (node.component, node.name): "weight4" for node in self.found.nodes if "weight4" in node.choices
         }
         if not chosen:
             return "rtn"
-        self._progress.stage("comparing ways to round", len(_ALGORITHMS))
+        self._progress.stage("comparing ways to round", len(ALGORITHMS))
         harms: dict[WeightAlgorithm, float] = {}
-        for number, algorithm in enumerate(_ALGORITHMS, 1):
-            quantized = self.quantized(chosen, WeightOptions(algorithm=algorithm))
-            harms[algorithm] = self._ear.compare({role: one.model for role, one in quantized.items()}).harm
+        for number, algorithm in enumerate(ALGORITHMS, 1):
+            harms[algorithm] = self._harm(chosen, Treatment(weights=WeightOptions(algorithm=algorithm)))
             self._progress.advance(number)
         return min(harms, key=lambda algorithm: harms[algorithm])
 
-    def quantized(self, chosen: Mapping[NodeKey, Choice], weights: WeightOptions) -> dict[str, Quantized]:
-        """Every component with its part of an assignment."""
-        return {
-            role: apply_assignment(prepared, role, of_component(chosen, role), weights=weights)
-            for role, prepared in self._workshop.components.items()
-        }
+    def _quantized(self, chosen: Mapping[NodeKey, Choice], treatment: Treatment) -> dict[str, Quantized]:
+        return treat(self._workshop.components, chosen, treatment, self._ear)
+
+    def _harm(self, chosen: Mapping[NodeKey, Choice], treatment: Treatment) -> float:
+        quantized = self._quantized(chosen, treatment)
+        return self._ear.compare({role: one.model for role, one in quantized.items()}).harm
 
     def _is_accepted(self, name: str, steps: Sequence[Step]) -> bool:
         chosen = assignment_after(steps)
-        made = self._workshop.make(name, self.quantized(chosen, self.found.weights))
+        made = self._workshop.make(name, self._quantized(chosen, self.found.treatment))
         self.found.assignments[name] = chosen
+        self.found.treatments[name] = self.found.treatment
         if self._judge.judge(made).verdict != "within":
             return False
         self.found.accepted.append(made)
         return True
+
+    def _rescue(self, steps: Sequence[Step], end: int) -> int:
+        """Try what may carry the search further, one thing after the other; what helps stays."""
+        for name in RESCUES:
+            if end == len(steps):
+                break
+            wanted = end + max(1, (len(steps) - end) // 4)
+            chosen = assignment_after(steps[:wanted])
+            rescue = rescue_of(name, self.found.treatment)
+            self._progress.stage(f"trying a rescue: {name}", len(rescue.treatments))
+            before = self._harm(chosen, self.found.treatment)
+            harms = [self._harm(chosen, treatment) for treatment in rescue.treatments]
+            best = min(range(len(harms)), key=harms.__getitem__)
+            if harms[best] > before * (1 - WORTH_WHILE):
+                continue
+            untreated, self.found.treatment = self.found.treatment, rescue.treatments[best]
+            reached = self._reach(name, steps, end, wanted)
+            if reached == end:
+                self.found.treatment = untreated
+                continue
+            self.found.rescues.append(f"{rescue.sentence}: {reached} steps instead of {end}")
+            end = reached
+        return end
+
+    def _reach(self, name: str, steps: Sequence[Step], end: int, wanted: int) -> int:
+        def accepts(count: int) -> bool:
+            return self._is_accepted(f"auto-{count}-{name}", steps[:count])
+
+        if not accepts(wanted):
+            return end
+        return furthest(len(steps), accepts, known=wanted)
 
     def _try_beyond(self, steps: Sequence[Step], end: int) -> None:
         """Take later steps, those first that save most for their harm, without the one that was too much."""

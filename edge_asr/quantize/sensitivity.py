@@ -13,7 +13,7 @@ import msgspec
 import onnx
 
 from edge_asr.audio import Float32Array
-from edge_asr.engines.ort_streaming import StreamingRunner, TokenPath
+from edge_asr.engines.ort_streaming import Inputs, StreamingRunner, TokenPath
 from edge_asr.quantize.choices import Choice, Node, WeightOptions
 from edge_asr.quantize.divergence import Divergence, divergence
 from edge_asr.quantize.frontier import NodeKey
@@ -49,7 +49,8 @@ class Ear:
         self._files = {role: _serialized(prepared.model) for role, prepared in workshop.components.items()}
         self._rate_hz = workshop.original.manifest.sample_rate_hz
         runner = self._runner(self._files)
-        self._blank = runner.blank
+        self._runner_of_original = runner
+        self.blank = runner.blank
         is_transducer = "joiner" in self._files
         self._paths: list[TokenPath | None] = [runner.greedy(one) if is_transducer else None for one in self._audio]
         self._original = self._listen(runner)
@@ -73,7 +74,14 @@ class Ear:
         files: dict[str, Path | bytes] = {**self._files}
         for role, model in models.items():
             files[role] = model if isinstance(model, Path) else _serialized(model)
-        return divergence(self._original, self._listen(self._runner(files)), self._blank)
+        return divergence(self._original, self._listen(self._runner(files)), self.blank)
+
+    def steps(self, role: str) -> Iterator[Inputs]:
+        """Inputs of every run of one graph of the original."""
+        for samples in self._audio:
+            for owner, inputs in self._runner_of_original.steps(samples):
+                if owner == role:
+                    yield inputs
 
     def _runner(self, files: Mapping[str, Path | bytes]) -> StreamingRunner:
         return StreamingRunner(files, self._workshop.family, sample_rate_hz=self._rate_hz)

@@ -16,6 +16,7 @@ from edge_asr.quantize.choices import Choice
 from edge_asr.quantize.decoding import Candidate
 from edge_asr.quantize.graph import OperatorCounts, Prepared, Quantized, load_graph, prepare_graph
 from edge_asr.quantize.save import save_model
+from edge_asr.quantize.shorten import with_short_names
 from edge_asr.store.digest import sha256_of
 from edge_asr.store.inspect import inspect_model
 from edge_asr.store.onnx_header import read_header
@@ -93,7 +94,7 @@ class Workshop:
             if role in self.components:
                 path = path.with_suffix(".onnx")
                 model = quantized[role].model if role in quantized else self.components[role].model
-                save_model(model, path)
+                save_model(with_short_names(model), path)
             else:
                 path.symlink_to((self.original.directory / file.path).resolve())
             files[role] = ModelFile(path=path.name, size_bytes=path.stat().st_size, sha256=sha256_of(path))

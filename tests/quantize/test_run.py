@@ -85,3 +85,39 @@ def test_a_set_too_small_to_decide_is_refused_before_anything_is_made(tmp_path: 
 def test_nothing_but_the_model_is_left(tmp_path: Path):
     order(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "out"]
+
+
+def test_the_search_finds_a_model_that_int8_would_have_ruined(tmp_path: Path):
+    manifest = write_recordings(tmp_path / "audio", 40)
+    outcome = order(tmp_path, sabotaged=True, recipe="auto", evaluation=manifest, budget=0.05)
+    verdicts = {point.name: point.verdict for point in outcome.document.points}
+    assert (verdicts["stock-int8"], verdicts["int8"]) == ("over", "over")
+    assert verdicts[outcome.document.kept] == "within"
+    manifest_written = read_manifest(tmp_path / "out" / MANIFEST_FILE)
+    assert manifest_written.name == "sabotaged-auto"
+    assert {"/first/MatMul", "/second/MatMul"} < {record.name for record in outcome.document.nodes}
+
+
+def test_recordings_set_apart_for_calibration_do_not_judge(tmp_path: Path):
+    manifest = write_recordings(tmp_path / "audio", 40)
+    document = order(tmp_path, recipe="auto", evaluation=manifest, budget=0.05).document
+    assert document.evaluation is not None
+    assert document.calibration is not None
+    assert document.evaluation.recordings == 36
+    assert not set(document.evaluation.sha256) & set(document.calibration.sha256)
+
+
+def test_calibration_recordings_that_judge_are_refused(tmp_path: Path):
+    manifest = write_recordings(tmp_path / "audio", 40)
+    with pytest.raises(InputError, match="is in the evaluation set too"):
+        order(tmp_path, recipe="auto", evaluation=manifest, calibration=tmp_path / "audio", budget=0.05)
+
+
+def test_without_recordings_the_search_goes_no_further_from_the_original_than_int8(tmp_path: Path):
+    document = order(tmp_path, recipe="auto").document
+    kept = next(point for point in document.points if point.name == document.kept)
+    usual = next(point for point in document.points if point.name == "int8")
+    assert kept.divergence is not None
+    assert usual.divergence is not None
+    assert kept.size_bytes <= usual.size_bytes
+    assert kept.accuracy is None
