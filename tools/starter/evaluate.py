@@ -1,6 +1,6 @@
 """Measure an exported model as users hear it: ``evaluate.py MODEL_DIR DATA [--graph vocab.fst] [--digits DIR]``.
 
-Everything goes through ``sherpa_onnx.OnlineRecognizer.from_zipformer2_ctc`` in pieces of 100 ms with one thread,
+Everything goes through ``sherpa_onnx.OnlineRecognizer`` in pieces of 100 ms with one thread,
 0.1 s of silence before and 0.8 s after. Several models may be named; they hear the same samples, so their word error
 rates are paired. Prints one JSON object.
 """
@@ -31,11 +31,36 @@ Sample = tuple[np.ndarray, str]
 class Recogniser:
     """A model with or without a decoding graph; keeps count of the time it took."""
 
-    def __init__(self, model: Path, tokens: Path, graph: Path | None) -> None:
-        self._engine = sherpa_onnx.OnlineRecognizer.from_zipformer2_ctc(
-            model=str(model), tokens=str(tokens), num_threads=1, ctc_graph=str(graph) if graph else ""
-        )
+    def __init__(self, engine: sherpa_onnx.OnlineRecognizer) -> None:
+        self._engine = engine
         self.audio_s = self.busy_s = 0.0
+
+    @classmethod
+    def ctc(cls, folder: Path, file: str, graph: Path | None) -> Recogniser:
+        """A CTC model."""
+        return cls(
+            sherpa_onnx.OnlineRecognizer.from_zipformer2_ctc(
+                model=str(folder / file),
+                tokens=str(folder / "tokens.txt"),
+                num_threads=1,
+                ctc_graph=str(graph) if graph else "",
+            )
+        )
+
+    @classmethod
+    def transducer(cls, folder: Path, paths: int) -> Recogniser:
+        """The transducer twin, by greedy search or with a beam of so many paths."""
+        return cls(
+            sherpa_onnx.OnlineRecognizer.from_transducer(
+                encoder=str(folder / "encoder.int8.onnx"),
+                decoder=str(folder / "decoder.onnx"),
+                joiner=str(folder / "joiner.int8.onnx"),
+                tokens=str(folder / "tokens.txt"),
+                num_threads=1,
+                decoding_method="modified_beam_search" if paths > 1 else "greedy_search",
+                max_active_paths=paths,
+            )
+        )
 
     def text(self, sound: np.ndarray) -> str:
         padded = np.pad(sound, (RATE_HZ // 10, RATE_HZ * 8 // 10)).astype(np.float32)
@@ -141,6 +166,7 @@ def main() -> None:
     parser.add_argument("models", type=Path, nargs="+", help="folders with tokens.txt and the model")
     parser.add_argument("--file", default="model.int8.onnx")
     parser.add_argument("--graph", type=Path, help="decoding graph for all models; without it, greedy search")
+    parser.add_argument("--transducer", type=int, metavar="PATHS", help="the twin in place of the CTC model; 1: greedy")
     parser.add_argument("--words", type=Path, help="only utterances that consist of these words")
     parser.add_argument("--limit", type=int, default=100, help="utterances per set")
     parser.add_argument("--digits", type=Path, help="folder of the Free Spoken Digit Dataset's recordings")
@@ -150,7 +176,10 @@ def main() -> None:
     digit_samples = digits(args.digits, args.limit) if args.digits else []
     result = {}
     for folder in args.models:
-        recogniser = Recogniser(folder / args.file, folder / "tokens.txt", args.graph)
+        if args.transducer:
+            recogniser = Recogniser.transducer(folder, args.transducer)
+        else:
+            recogniser = Recogniser.ctc(folder, args.file, args.graph)
         result[str(folder)] = measure(recogniser, sets, digit_samples)
     print(json.dumps(result, indent=1))
 
