@@ -237,6 +237,13 @@ def finals(events):
     return [event.text for event in events if isinstance(event, Final)]
 
 
+async def kill_worker(pool):
+    """End the worker, and wait until it is noticed."""
+    gone = pool.status().worker_pid
+    os.kill(gone, signal.SIGKILL)
+    await until(lambda: pool.status().worker_pid != gone)
+
+
 async def test_sessions_of_a_killed_worker_go_on_in_the_next_one_and_lose_nothing(pool):
     sessions = [await pool.open(PCM, protocol="test") for _ in range(3)]
     for session in sessions:
@@ -371,8 +378,7 @@ async def test_sessions_fail_when_loading_is_interrupted_again_and_again(make_po
     session = await pool.open(PCM, protocol="test")
     for _ in range(1 + MOST_INTERRUPTED_LOADS):
         await until(lambda: pool.status().worker_pid)
-        os.kill(pid := pool.status().worker_pid, signal.SIGKILL)
-        await until(lambda gone=pid: pool.status().worker_pid != gone)
+        await kill_worker(pool)
     (failed,) = await everything(session)
     assert failed.code == "worker_died"
     assert "loading" in failed.message
