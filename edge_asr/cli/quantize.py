@@ -21,7 +21,7 @@ from edge_asr.cli.options import Invocation, common_options, pass_invocation
 )
 @click.option(
     "--recipe",
-    type=click.Choice(["int8", "weight8", "weight4", "fp16", "auto"]),
+    type=click.Choice(["int8", "int8-static", "weight8", "weight4", "fp16", "auto"]),
     default="auto",
     show_default=True,
     help="The same for every node, or the best for each.",
@@ -60,6 +60,14 @@ from edge_asr.cli.options import Invocation, common_options, pass_invocation
 @click.option(
     "--quantize-decoder", is_flag=True, help="Also quantize a transducer's decoder, which is float32 otherwise."
 )
+@click.option(
+    "--format",
+    "file_format",
+    type=click.Choice(["onnx", "ort", "rknn"]),
+    default="onnx",
+    show_default=True,
+    help="ort is loaded faster, by the runtime version that made it; rknn is not made from ONNX files.",
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Of everything that is drawn.")
 @click.option(
     "--report",
@@ -80,6 +88,7 @@ def quantize(
     target: str | None,
     algorithm: str,
     quantize_decoder: bool,
+    file_format: str,
     seed: int,
     report: Path | None,
 ) -> None:
@@ -104,6 +113,7 @@ def quantize(
         target=target,
         algorithm=algorithm,
         is_decoder_quantized=quantize_decoder,
+        file_format=file_format,
         seed=seed,
         report=report,
     )

@@ -13,7 +13,7 @@ from edge_asr.cli import exit_codes
 from edge_asr.cli.messages import remark, warn
 from edge_asr.cli.quantize_progress import quantize_progress
 from edge_asr.cli.stores import installed_vad, open_store
-from edge_asr.errors import ConfigurationError, LibraryMissing
+from edge_asr.errors import ConfigurationError, LibraryMissing, MachineError
 from edge_asr.settings import Settings
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ class Wishes:
     target: str
     algorithm: str
     is_decoder_quantized: bool
+    file_format: str
     seed: int
     report: Path | None
 
@@ -55,6 +56,7 @@ class Wishes:
         target: str | None,
         algorithm: str,
         is_decoder_quantized: bool,
+        file_format: str,
         seed: int,
         report: Path | None,
     ) -> Wishes:
@@ -67,6 +69,11 @@ class Wishes:
             evaluation = None
         if budget is not None and evaluation is None:
             raise ConfigurationError("--max-wer-increase needs recordings to measure by; add --eval MANIFEST")
+        if file_format == "rknn":
+            raise MachineError(
+                "--format rknn: Rockchip's compiler takes a graph of fixed shapes that is exported for it, not a "
+                "released ONNX file; export the checkpoint with --dynamic-batch 0 and compile it with rknn-toolkit2"
+            )
         if seed < 0:
             raise ConfigurationError(f"--seed {seed} is negative")
         if report is not None and not report.absolute().parent.is_dir():
@@ -81,6 +88,7 @@ class Wishes:
             target=target or this_machine(),
             algorithm=algorithm,
             is_decoder_quantized=is_decoder_quantized,
+            file_format=file_format,
             seed=seed,
             report=report,
         )
@@ -131,6 +139,7 @@ def run_job(wishes: Wishes, settings: Settings) -> int:
         evaluation=wishes.evaluation,
         calibration=wishes.calibration,
         budget=wishes.budget,
+        file_format=cast('Literal["onnx", "ort"]', wishes.file_format),
         seed=wishes.seed,
         settings=settings,
         vad_model=installed_vad(store),

@@ -118,13 +118,14 @@ def rows_of(
 
 def _shapes(nodes: Sequence[Node], rows: Mapping[tuple[str, str], int]) -> dict[tuple[str, str], Shape]:
     return {
-        (node.component, node.name): (rows[node.component, node.name], *_matrix(node))
+        (node.component, node.name): (rows[node.component, node.name], *matrix_of_node(node))
         for node in nodes
         if node.operator != "Gather"
     }
 
 
-def _matrix(node: Node) -> tuple[int, int]:
+def matrix_of_node(node: Node) -> tuple[int, int]:
+    """Inputs and outputs of a product."""
     first, second = node.weight_shape[:2]
     return (second, first) if node.operator == "Conv" else (first, second)
 

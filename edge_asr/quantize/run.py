@@ -9,12 +9,14 @@ import shutil
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
+from edge_asr.engines.ort_streaming import StreamingRunner
 from edge_asr.engines.trial import trial_load
 from edge_asr.errors import InputError
-from edge_asr.quantize.calibrate import calibration_audio, choose_recordings
+from edge_asr.quantize.calibrate import MOST_AUDIO_S, calibration_audio, choose_recordings
 from edge_asr.quantize.decoding import judging_settings
 from edge_asr.quantize.document import FILE, AudioSet, Document, Point, Resources, encode
 from edge_asr.quantize.evaluate import Evaluator
@@ -26,17 +28,20 @@ from edge_asr.quantize.evaluation_set import (
     require_apart,
     set_apart,
 )
-from edge_asr.quantize.graph import Quantized
+from edge_asr.quantize.graph import Quantized, quantizable_nodes
+from edge_asr.quantize.moments import measure_moments
 from edge_asr.quantize.output import REPORT_FILE, folder_bytes, require_writable, work_folder, write_model
 from edge_asr.quantize.panel import Panel
 from edge_asr.quantize.progress import Progress
 from edge_asr.quantize.recipes import PRODUCTS, RecipeName, RecipeOptions, apply_recipe, kept_components
 from edge_asr.quantize.record import audio_set, component_records, node_records, origin_of, versions
+from edge_asr.quantize.recorded_steps import RecordedSteps
 from edge_asr.quantize.referee import Referee, choices_in, require_decidable, with_speeds
 from edge_asr.quantize.report_html import render_html
 from edge_asr.quantize.search import Search, Searched
 from edge_asr.quantize.sensitivity import Ear
 from edge_asr.quantize.speed import Speeds, choose_for_speed, measure_speed
+from edge_asr.quantize.static import static_int8
 from edge_asr.quantize.stock import stock_int8
 from edge_asr.quantize.targets import Target
 from edge_asr.quantize.workshop import Made, Workshop, base_name, graph_files
@@ -80,6 +85,7 @@ class Order:
     settings: Settings = field(default_factory=Settings)
     vad_model: Path | None = None
     command: tuple[str, ...] = ()
+    file_format: Literal["onnx", "ort"] = "onnx"
     report: Path | None = None
     """Where the report is also written to."""
 
@@ -113,6 +119,11 @@ def quantize(order: Order, progress: Progress) -> Outcome:
     return job.finish()
 
 
+def needs_calibration(order: Order) -> bool:
+    """Whether recordings are needed to make the model, not only to judge it."""
+    return order.recipe in ("auto", "int8-static") or order.options.weights.algorithm == "gptq"
+
+
 def is_x86() -> bool:
     """Whether this machine is one."""
     return platform.machine() in ("x86_64", "AMD64")
@@ -142,9 +153,7 @@ class _Job:
 
     def follow(self, recipe: RecipeName) -> None:
         """Make what the recipe says; keep it unless it is over the budget."""
-        made = self._make(
-            recipe, apply_recipe(recipe, self._workshop.components, self._order.target, self._order.options)
-        )
+        made = self._make(recipe, self._by_recipe(recipe))
         trial_load(
             made.candidate.directory,
             made.candidate.manifest,
@@ -168,6 +177,33 @@ class _Job:
             self._notes.append(referee.why_undecided(point.name))
         self._time(made for made in (self._original, made) if point.verdict != "failed")
 
+    def _by_recipe(self, recipe: RecipeName) -> dict[str, Quantized]:
+        components, order = self._workshop.components, self._order
+        if not needs_calibration(order):
+            return apply_recipe(recipe, components, order.target, order.options)
+        steps = self._record_steps()
+        if recipe == "int8-static":
+            return static_int8(components, steps, order.options)
+        moments = {}
+        for role, prepared in components.items():
+            names = [node.name for node in quantizable_nodes(prepared, role, order.target) if node.operator in PRODUCTS]
+            moments[role] = measure_moments(prepared, names, partial(steps.read, role))
+        return apply_recipe(recipe, components, order.target, order.options, moments)
+
+    def _record_steps(self) -> RecordedSteps:
+        """What goes into every graph while the original hears the calibration recordings."""
+        self._progress.stage("listening to the calibration recordings", 1)
+        manifest = self._order.original.manifest
+        recordings = choose_recordings(self._calibration, self._order.seed)
+        runner = StreamingRunner(
+            graph_files(self._order.original), self._workshop.family, sample_rate_hz=manifest.sample_rate_hz
+        )
+        folder = self._work / "steps"
+        shutil.rmtree(folder, ignore_errors=True)
+        steps = RecordedSteps(folder)
+        steps.record(runner, calibration_audio(recordings, manifest.sample_rate_hz, self._order.seed))
+        return steps
+
     # The search.
 
     def search(self) -> None:
@@ -176,7 +212,7 @@ class _Job:
         recordings = choose_recordings(self._calibration, order.seed, SENSITIVITY_AUDIO_S)
         audio = calibration_audio(recordings, order.original.manifest.sample_rate_hz, order.seed)
         self._progress.stage("listening with the original", 1)
-        ear = Ear(self._workshop, audio)
+        ear = Ear(self._workshop, audio, self._work / "steps")
         panel = Panel(ear, self._referee())
         stock = self._make(STOCK, stock_int8(graph_files(order.original)))
         usual = self._make("int8", apply_recipe("int8", self._workshop.components, order.target, order.options))
@@ -265,7 +301,13 @@ class _Job:
             (directory / REPORT_FILE).write_text(page, encoding="utf-8")
 
         name = f"{base_name(order.original.manifest.name)}-{order.recipe}"
-        write_model(order.output, self._candidates[self._kept], name, fill)
+        made = self._candidates[self._kept]
+        if order.file_format == "ort":
+            made = self._workshop.as_ort(made)
+            trial_load(
+                made.candidate.directory, made.candidate.manifest, self._settings.engine, vad_model=order.vad_model
+            )
+        write_model(order.output, made, name, fill)
         shutil.rmtree(self._work)
         return Outcome(document, order.output, order.report or order.output / REPORT_FILE)
 
@@ -283,9 +325,9 @@ class _Job:
         calibration: list[Recording] = []
         if order.calibration is not None:
             calibration = look_at(read_clips(order.calibration), language)
-        elif order.recipe == "auto" and evaluation is not None:
+        elif needs_calibration(order) and evaluation is not None:
             calibration, evaluation = set_apart(evaluation, CALIBRATION_SHARE, order.seed)
-        elif order.recipe == "auto":
+        elif needs_calibration(order):
             calibration = look_at(bundled_clips(), language)
         if evaluation is not None:
             require_apart(calibration, evaluation)
@@ -367,7 +409,8 @@ class _Job:
         if not self._calibration:
             return None
         source = self._order.calibration or self._order.evaluation or "the package"
-        return audio_set(str(source), choose_recordings(self._calibration, self._order.seed, SENSITIVITY_AUDIO_S))
+        longest_s = SENSITIVITY_AUDIO_S if self._order.recipe == "auto" else MOST_AUDIO_S
+        return audio_set(str(source), choose_recordings(self._calibration, self._order.seed, longest_s))
 
     def _resources(self) -> Resources:
         own, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))

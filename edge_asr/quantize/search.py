@@ -17,15 +17,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 from edge_asr.quantize.bisection import furthest
 from edge_asr.quantize.choices import Choice, Node, WeightAlgorithm, WeightOptions
-from edge_asr.quantize.costs import Costs, costs_by_measuring, costs_by_table, rows_of
+from edge_asr.quantize.costs import Costs, costs_by_measuring, costs_by_table, matrix_of_node, rows_of
 from edge_asr.quantize.document import Point
+from edge_asr.quantize.feedback import Moments
 from edge_asr.quantize.frontier import NodeKey, Option, Step, assignment_after, steps_of, with_step
 from edge_asr.quantize.graph import Quantized, quantizable_nodes
+from edge_asr.quantize.moments import measure_moments
 from edge_asr.quantize.progress import Progress
 from edge_asr.quantize.recipes import PRODUCTS
 from edge_asr.quantize.sensitivity import Ear, Harms, measure_harms
@@ -43,8 +46,11 @@ EXTRA_TRIES = 3
 WORTH_WHILE = 0.03
 """Of the harm a rescue must take away before it is decoded."""
 
-ALGORITHMS: tuple[WeightAlgorithm, ...] = ("rtn", "hqq", "k-quant")
-"""Ways to round that need no recordings."""
+ALGORITHMS: tuple[WeightAlgorithm, ...] = ("rtn", "hqq", "k-quant", "gptq")
+"""Ways to find integers that are compared before anything else."""
+
+MOST_MOMENT_BYTES = 1 << 30
+"""Of what ``gptq`` needs to know; where it is more, the other ways must do."""
 
 BYTES: Mapping[Choice, float] = {"fp32": 4.0, "fp16": 2.0, "int8": 1.0, "weight8": 1.125, "weight4": 0.625}
 """In the file, for each weight; blocks of 32 have a float32 scale."""
@@ -165,6 +171,7 @@ class Search:
         self._progress = progress
         self._measures_time = measures_time
         self._spare_s = spare_s
+        self._moments: dict[str, dict[str, Moments]] = {}
         self.found = Searched(
             nodes=[
                 node
@@ -180,9 +187,16 @@ class Search:
         Raises:
             EdgeAsrError: The machine or the model cannot do it; what was measured is kept on disk.
         """
+        self._moments = self._measure_moments()
         self.found.treatment = Treatment(weights=WeightOptions(algorithm=self._best_algorithm()))
         self.found.harms = measure_harms(
-            self._ear, self._workshop, self.found.nodes, self.found.treatment.weights, self._folder, self._progress
+            self._ear,
+            self._workshop,
+            self.found.nodes,
+            self.found.treatment.weights,
+            self._moments,
+            self._folder,
+            self._progress,
         )
         steps, weight = self._plan()
         self._progress.say(
@@ -202,6 +216,21 @@ class Search:
         recipe = sum(costs.of(node, "int8" if node.operator in PRODUCTS else "fp32") for node in nodes)
         return plan(nodes, self.found.harms, costs, max(recipe + self._spare_s, 0.0))
 
+    def _measure_moments(self) -> dict[str, dict[str, Moments]]:
+        """What ``gptq`` needs; nothing where it is too much, or a node was not reached."""
+        wanted = [node for node in self.found.nodes if "weight4" in node.choices]
+        needed = sum(4 * matrix_of_node(node)[0] ** 2 for node in wanted)
+        if needed > MOST_MOMENT_BYTES:
+            self._progress.say(f"gptq is left out: it would need {needed >> 20} MiB")
+            return {}
+        moments = {}
+        for role, prepared in self._workshop.components.items():
+            names = [node.name for node in wanted if node.component == role]
+            moments[role] = measure_moments(prepared, names, partial(self._ear.steps, role)) if names else {}
+            if moments[role].keys() != set(names):
+                return {}
+        return moments
+
     def _best_algorithm(self) -> WeightAlgorithm:
         """Of the ways to turn weights into 4 bits, the one whose model diverges least."""
         chosen: dict[NodeKey, Choice] = {
@@ -209,15 +238,16 @@ class Search:
         }
         if not chosen:
             return "rtn"
-        self._progress.stage("comparing ways to round", len(ALGORITHMS))
+        possible = ALGORITHMS if self._moments else ALGORITHMS[:-1]
+        self._progress.stage("comparing ways to round", len(possible))
         harms: dict[WeightAlgorithm, float] = {}
-        for number, algorithm in enumerate(ALGORITHMS, 1):
+        for number, algorithm in enumerate(possible, 1):
             harms[algorithm] = self._harm(chosen, Treatment(weights=WeightOptions(algorithm=algorithm)))
             self._progress.advance(number)
         return min(harms, key=lambda algorithm: harms[algorithm])
 
     def _quantized(self, chosen: Mapping[NodeKey, Choice], treatment: Treatment) -> dict[str, Quantized]:
-        return treat(self._workshop.components, chosen, treatment, self._ear)
+        return treat(self._workshop.components, chosen, treatment, self._ear, self._moments)
 
     def _harm(self, chosen: Mapping[NodeKey, Choice], treatment: Treatment) -> float:
         quantized = self._quantized(chosen, treatment)

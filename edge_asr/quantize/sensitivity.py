@@ -6,6 +6,7 @@ The numbers of one node are written down as they come; with hundreds of nodes th
 from __future__ import annotations
 
 import hashlib
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -16,10 +17,12 @@ from edge_asr.audio import Float32Array
 from edge_asr.engines.ort_streaming import Inputs, StreamingRunner, TokenPath
 from edge_asr.quantize.choices import Choice, Node, WeightOptions
 from edge_asr.quantize.divergence import Divergence, divergence
+from edge_asr.quantize.feedback import Moments
 from edge_asr.quantize.frontier import NodeKey
 from edge_asr.quantize.graph import apply_assignment
 from edge_asr.quantize.journal import Journal
 from edge_asr.quantize.progress import Progress
+from edge_asr.quantize.recorded_steps import RecordedSteps
 from edge_asr.quantize.workshop import Workshop
 
 SECOND_LOOK = 0.25
@@ -28,18 +31,22 @@ SECOND_LOOK = 0.25
 _FIRST: tuple[Choice, ...] = ("int8", "weight4")
 _SECOND: tuple[Choice, ...] = ("weight8", "fp16")
 
+MOST_STEPS = 48
+"""Of each graph, kept for what looks inside; they come from all recordings alike."""
+
 Harms = dict[NodeKey, dict[Choice, Divergence]]
 
 
 class Ear:
     """Hears the same recordings with every model and compares the posteriors with the original's."""
 
-    def __init__(self, workshop: Workshop, audio: Sequence[Float32Array]) -> None:
+    def __init__(self, workshop: Workshop, audio: Sequence[Float32Array], folder: Path) -> None:
         """Listen with the original.
 
         Args:
             workshop: Whose original is the reference.
             audio: Recordings at the model's rate.
+            folder: Where inputs of its runs are kept; emptied first.
 
         Raises:
             ModelUnsupported: Models of the family cannot be run step by step.
@@ -49,11 +56,13 @@ class Ear:
         self._files = {role: _serialized(prepared.model) for role, prepared in workshop.components.items()}
         self._rate_hz = workshop.original.manifest.sample_rate_hz
         runner = self._runner(self._files)
-        self._runner_of_original = runner
         self.blank = runner.blank
         is_transducer = "joiner" in self._files
         self._paths: list[TokenPath | None] = [runner.greedy(one) if is_transducer else None for one in self._audio]
         self._original = self._listen(runner)
+        shutil.rmtree(folder, ignore_errors=True)
+        self._steps = RecordedSteps(folder)
+        self._steps.record(runner, self._audio, MOST_STEPS)
 
     @property
     def digest(self) -> str:
@@ -77,11 +86,8 @@ class Ear:
         return divergence(self._original, self._listen(self._runner(files)), self.blank)
 
     def steps(self, role: str) -> Iterator[Inputs]:
-        """Inputs of every run of one graph of the original."""
-        for samples in self._audio:
-            for owner, inputs in self._runner_of_original.steps(samples):
-                if owner == role:
-                    yield inputs
+        """Inputs of runs of one graph of the original, from all recordings."""
+        return self._steps.read(role)
 
     def _runner(self, files: Mapping[str, Path | bytes]) -> StreamingRunner:
         return StreamingRunner(files, self._workshop.family, sample_rate_hz=self._rate_hz)
@@ -104,6 +110,7 @@ def measure_harms(
     workshop: Workshop,
     nodes: Sequence[Node],
     weights: WeightOptions,
+    moments: Mapping[str, Mapping[str, Moments]],
     folder: Path,
     progress: Progress,
 ) -> Harms:
@@ -116,12 +123,13 @@ def measure_harms(
         workshop: The graphs.
         nodes: All of them.
         weights: How weights become integers.
+        moments: For ``gptq``, by role and node.
         folder: Where the numbers are written down.
         progress: Hears of it.
     """
     key = hashlib.sha256(f"{ear.digest} {msgspec.to_builtins(weights)}".encode()).hexdigest()[:32]
     journal = Journal(folder / f"{key}.jsonl", Heard)
-    measurer = _Measurer(ear, workshop, weights, journal, progress)
+    measurer = _Measurer(ear, workshop, weights, moments, journal, progress)
     harms = measurer.measure(
         "measuring every node", [(node, choice) for node in nodes for choice in _possible(node, _FIRST)]
     )
@@ -136,11 +144,18 @@ def measure_harms(
 
 class _Measurer:
     def __init__(
-        self, ear: Ear, workshop: Workshop, weights: WeightOptions, journal: Journal[Heard], progress: Progress
+        self,
+        ear: Ear,
+        workshop: Workshop,
+        weights: WeightOptions,
+        moments: Mapping[str, Mapping[str, Moments]],
+        journal: Journal[Heard],
+        progress: Progress,
     ) -> None:
         self._ear = ear
         self._workshop = workshop
         self._weights = weights
+        self._moments = moments
         self._journal = journal
         self._progress = progress
 
@@ -157,7 +172,13 @@ class _Measurer:
         found = self._journal.find(key)
         if found is None:
             prepared = self._workshop.components[node.component]
-            quantized = apply_assignment(prepared, node.component, {node.name: choice}, weights=self._weights)
+            quantized = apply_assignment(
+                prepared,
+                node.component,
+                {node.name: choice},
+                weights=self._weights,
+                moments=self._moments.get(node.component),
+            )
             heard = self._ear.compare({node.component: quantized.model})
             found = Heard(heard.nats, heard.flips, heard.blank_drift, heard.frames)
             self._journal.enter(key, found)

@@ -11,6 +11,7 @@ from edge_asr.quantize.bias import correct_bias
 from edge_asr.quantize.blank import with_blank_penalty
 from edge_asr.quantize.choices import Choice, WeightOptions, of_component
 from edge_asr.quantize.clip import clipped
+from edge_asr.quantize.feedback import Moments
 from edge_asr.quantize.frontier import NodeKey
 from edge_asr.quantize.graph import Prepared, Quantized, apply_assignment
 from edge_asr.quantize.smooth import smoothed
@@ -41,6 +42,7 @@ def treat(
     chosen: Mapping[NodeKey, Choice],
     treatment: Treatment,
     hearing: Hearing,
+    moments: Mapping[str, Mapping[str, Moments]],
 ) -> dict[str, Quantized]:
     """Every component of a candidate.
 
@@ -49,8 +51,12 @@ def treat(
         chosen: What becomes of each node.
         treatment: What else.
         hearing: Where ranges and means are taken from.
+        moments: For ``gptq``, by role and node.
     """
-    made = {role: _treated(role, prepared, chosen, treatment, hearing) for role, prepared in components.items()}
+    made = {
+        role: _treated(role, prepared, of_component(chosen, role), treatment, hearing, moments.get(role, {}))
+        for role, prepared in components.items()
+    }
     if not treatment.blank_penalty:
         return made
     models = with_blank_penalty({role: one.model for role, one in made.items()}, hearing.blank, treatment.blank_penalty)
@@ -58,16 +64,20 @@ def treat(
 
 
 def _treated(
-    role: str, prepared: Prepared, chosen: Mapping[NodeKey, Choice], treatment: Treatment, hearing: Hearing
+    role: str,
+    prepared: Prepared,
+    choices: Mapping[str, Choice],
+    treatment: Treatment,
+    hearing: Hearing,
+    moments: Mapping[str, Moments],
 ) -> Quantized:
-    choices = of_component(chosen, role)
     by_integers = [name for name, choice in choices.items() if choice == "int8"]
     source = prepared
     if treatment.smooths and by_integers:
         source = smoothed(source, by_integers, lambda: hearing.steps(role))
     if treatment.clips_weights and by_integers:
         source = clipped(source, by_integers)
-    quantized = apply_assignment(source, role, choices, weights=treatment.weights)
+    quantized = apply_assignment(source, role, choices, weights=treatment.weights, moments=moments)
     coarse = [name for name, choice in choices.items() if choice in ("int8", "weight4", "weight8")]
     if treatment.corrects_bias and coarse:
         quantized = correct_bias(source, quantized, coarse, lambda: hearing.steps(role))
@@ -105,9 +115,6 @@ def rescue_of(name: str, treatment: Treatment) -> Rescue:
         case "smooth":
             sentence = "channels of activations that stand out were evened out into the weights that read them"
             return Rescue(sentence, (replace(treatment, smooths=True),))
-        case "round":
-            sentence = "integers were found by error feedback over the calibration recordings (GPTQ)"
-            return Rescue(sentence, (replace(treatment, weights=replace(treatment.weights, algorithm="gptq")),))
         case "blank":
             sentence = "the blank is scored lower, in the graph itself, against deletions"
             return Rescue(sentence, tuple(replace(treatment, blank_penalty=penalty) for penalty in PENALTIES))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
@@ -15,6 +15,7 @@ from edge_asr.manifest import MANIFEST_FILE, ModelFile, ModelManifest, Precision
 from edge_asr.quantize.choices import Choice
 from edge_asr.quantize.decoding import Candidate
 from edge_asr.quantize.graph import OperatorCounts, Prepared, Quantized, load_graph, prepare_graph
+from edge_asr.quantize.ort_file import save_ort
 from edge_asr.quantize.save import save_model
 from edge_asr.quantize.shorten import with_short_names
 from edge_asr.store.digest import sha256_of
@@ -108,6 +109,29 @@ class Workshop:
             tuple(note for one in quantized.values() for note in one.notes),
         )
 
+    def as_ort(self, made: Made) -> Made:
+        """A candidate in ONNX Runtime's own format.
+
+        Raises:
+            ModelUnsupported: A graph is too large for it.
+        """
+        directory = self._folder / f"{made.name}-ort"
+        shutil.rmtree(directory, ignore_errors=True)
+        directory.mkdir(parents=True)
+        files = {}
+        for role, file in made.candidate.manifest.files.items():
+            source = made.candidate.directory / file.path
+            if role in self.components:
+                path = save_ort(load_graph(source), directory / Path(file.path).with_suffix(".ort").name)
+            else:
+                path = directory / file.path
+                path.symlink_to(source.resolve())
+            files[role] = ModelFile(path=path.name, size_bytes=path.stat().st_size, sha256=sha256_of(path))
+        manifest = msgspec.structs.replace(made.candidate.manifest, files=files)
+        (directory / MANIFEST_FILE).write_text(format_manifest(manifest), encoding="utf-8")
+        candidate = Candidate(manifest, directory)
+        return replace(made, candidate=candidate, graph_bytes=graph_bytes(candidate))
+
     def _manifest(self, name: str, quantized: Mapping[str, Quantized], files: dict[str, ModelFile]) -> ModelManifest:
         original = self.original.manifest
         return msgspec.structs.replace(
@@ -129,6 +153,8 @@ def graph_bytes(candidate: Candidate) -> int:
     total = 0
     for path in graph_files(InstalledModel(candidate.manifest, candidate.directory)).values():
         total += path.stat().st_size
+        if path.suffix == ".ort":
+            continue
         total += sum((path.parent / name).stat().st_size for name in read_header(path).external_bytes)
     return total
 

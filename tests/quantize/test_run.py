@@ -6,8 +6,10 @@ import pytest
 from edge_asr.engines.trial import trial_load
 from edge_asr.errors import InputError
 from edge_asr.manifest import MANIFEST_FILE, read_manifest
+from edge_asr.quantize.choices import WeightOptions
 from edge_asr.quantize.document import FILE, Document
 from edge_asr.quantize.progress import Silence
+from edge_asr.quantize.recipes import RecipeOptions
 from edge_asr.quantize.run import Order, Outcome, quantize
 from edge_asr.quantize.targets import TARGETS
 from edge_asr.settings import EngineSettings
@@ -121,3 +123,26 @@ def test_without_recordings_the_search_goes_no_further_from_the_original_than_in
     assert usual.divergence is not None
     assert kept.size_bytes <= usual.size_bytes
     assert kept.accuracy is None
+
+
+def test_a_static_recipe_is_calibrated_with_recordings_that_do_not_judge(tmp_path: Path):
+    manifest = write_recordings(tmp_path / "audio", 40)
+    document = order(tmp_path, recipe="int8-static", evaluation=manifest, budget=0.05).document
+    assert document.points[1].verdict == "within"
+    assert document.calibration is not None
+    assert document.evaluation is not None
+    assert not set(document.evaluation.sha256) & set(document.calibration.sha256)
+
+
+def test_weights_can_be_rounded_with_error_feedback(tmp_path: Path):
+    options = RecipeOptions(weights=WeightOptions(algorithm="gptq"))
+    outcome = order(tmp_path, recipe="weight4", options=options, calibration=write_recordings(tmp_path / "a", 3).parent)
+    assert outcome.document.points[0].nodes == {"weight4": 3}
+
+
+def test_the_runtimes_own_format_can_be_served(tmp_path: Path):
+    order(tmp_path, file_format="ort")
+    manifest = read_manifest(tmp_path / "out" / MANIFEST_FILE)
+    assert manifest.files["encoder"].path == "encoder.ort"
+    check_files(manifest, tmp_path / "out")
+    assert trial_load(tmp_path / "out", manifest, EngineSettings()).family == "lstm-transducer"

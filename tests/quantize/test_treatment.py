@@ -179,7 +179,7 @@ def test_a_treated_model_is_closer_to_the_original():
     chosen: dict[tuple[str, str], Choice] = {("model", "first"): "int8", ("model", "second"): "int8"}
     expected = outputs(prepared.model)
     plain, treated = (
-        relative_error(outputs(treat({"model": prepared}, chosen, treatment, Hearing())["model"].model), expected)
+        relative_error(outputs(treat({"model": prepared}, chosen, treatment, Hearing(), {})["model"].model), expected)
         for treatment in (Treatment(), Treatment(smooths=True, corrects_bias=True))
     )
     assert treated < plain / 5
