@@ -19,7 +19,7 @@ from onnxruntime.capi.onnxruntime_pybind11_state import (
 )
 
 from edge_asr.quantize.save import save_model
-from edge_asr.quantize.walk import metadata_of
+from edge_asr.quantize.walk import metadata_of, model_bytes
 
 _ERRORS_ONLY = 3
 _EXTERNAL_FROM_BYTES = 1_500_000_000
@@ -34,7 +34,7 @@ def fold_constants(model: onnx.ModelProto) -> tuple[onnx.ModelProto, str]:
     """
     with tempfile.TemporaryDirectory(prefix="edge-asr-quantize-") as folder:
         source, target = Path(folder) / "source.onnx", Path(folder) / "folded.onnx"
-        is_large = model.ByteSize() > _EXTERNAL_FROM_BYTES
+        is_large = model_bytes(model) > _EXTERNAL_FROM_BYTES
         save_model(model, source)
         try:
             onnxruntime.InferenceSession(str(source), _options(target, is_large), providers=["CPUExecutionProvider"])

@@ -9,6 +9,7 @@ from onnxruntime.transformers.float16 import convert_float_to_float16
 
 from edge_asr.quantize.unheard import unheard
 from edge_asr.quantize.versions import PROTOBUF_LIMIT_BYTES
+from edge_asr.quantize.walk import model_bytes
 
 
 def convert_to_halves(model: onnx.ModelProto) -> onnx.ModelProto:
@@ -21,6 +22,6 @@ def convert_to_halves(model: onnx.ModelProto) -> onnx.ModelProto:
     with unheard(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a line for each number too small for a half, which becomes the smallest
         halves: onnx.ModelProto = convert_float_to_float16(
-            copy, keep_io_types=True, disable_shape_infer=model.ByteSize() >= PROTOBUF_LIMIT_BYTES
+            copy, keep_io_types=True, disable_shape_infer=model_bytes(model) >= PROTOBUF_LIMIT_BYTES
         )
     return halves

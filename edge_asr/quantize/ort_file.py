@@ -15,6 +15,7 @@ import onnxruntime
 
 from edge_asr.errors import ModelUnsupported
 from edge_asr.quantize.save import EXTERNAL_FROM_BYTES, save_model
+from edge_asr.quantize.walk import model_bytes
 
 RUNTIME_KEY = "edge_asr.ort.runtime"
 PROCESSOR_KEY = "edge_asr.ort.processor"
@@ -33,7 +34,7 @@ def save_ort(model: onnx.ModelProto, path: Path) -> Path:
     Raises:
         ModelUnsupported: It is too large for one file.
     """
-    if model.ByteSize() >= EXTERNAL_FROM_BYTES:
+    if model_bytes(model) >= EXTERNAL_FROM_BYTES:
         raise ModelUnsupported(path.name, "it is too large for the .ort format, which is one file; write .onnx")
     tagged = onnx.ModelProto()
     tagged.CopyFrom(model)

@@ -10,7 +10,7 @@ from pathlib import Path
 import onnx
 
 from edge_asr.errors import DiskFull
-from edge_asr.quantize.walk import without_weights
+from edge_asr.quantize.walk import model_bytes, without_weights
 
 EXTERNAL_FROM_BYTES = 2_000_000_000
 """A graph of this size keeps its weights in a file beside it; protobuf messages end at 2 GiB."""
@@ -37,7 +37,7 @@ def save_model(model: onnx.ModelProto, path: Path, *, external_from_bytes: int =
     try:
         with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
             graph, weights = Path(folder) / path.name, Path(folder) / data.name
-            if model.ByteSize() < external_from_bytes:
+            if model_bytes(model) < external_from_bytes:
                 _write(graph, model.SerializeToString(deterministic=True))
                 written = [(graph, path)]
             else:
@@ -47,7 +47,7 @@ def save_model(model: onnx.ModelProto, path: Path, *, external_from_bytes: int =
                 source.replace(target)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise DiskFull(path.parent, model.ByteSize()) from error
+            raise DiskFull(path.parent, model_bytes(model)) from error
         raise
     return [target for _, target in reversed(written)]
 

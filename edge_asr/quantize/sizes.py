@@ -20,7 +20,8 @@ from edge_asr.quantize.cleanup import clean_up
 from edge_asr.quantize.fold import fold_constants
 from edge_asr.quantize.trial_run import gives_the_same
 from edge_asr.quantize.unheard import unheard
-from edge_asr.quantize.walk import attribute_of, graphs_of, without_weights
+from edge_asr.quantize.versions import PROTOBUF_LIMIT_BYTES
+from edge_asr.quantize.walk import attribute_of, graphs_of, model_bytes, without_weights
 
 MOST_ROUNDS = 5
 """Sizes that become known make others known; published models need two rounds."""
@@ -42,6 +43,8 @@ def settle_sizes(model: onnx.ModelProto) -> tuple[onnx.ModelProto, str]:
     """
     if len(list(graphs_of(model.graph))) > 1:
         return model, ""  # a branch that is not taken may have other sizes than shape inference thinks
+    if model_bytes(model) >= PROTOBUF_LIMIT_BYTES:
+        return model, "sizes not settled: a model of 2 GB and more is not tried out"
     settled = onnx.ModelProto()
     settled.CopyFrom(model)
     for _ in range(MOST_ROUNDS):

@@ -9,7 +9,7 @@ import onnx
 import onnx.version_converter
 
 from edge_asr.errors import ModelDamaged, ModelTooNew
-from edge_asr.quantize.walk import STANDARD_DOMAINS, graphs_of, nodes_of
+from edge_asr.quantize.walk import STANDARD_DOMAINS, graphs_of, model_bytes, nodes_of
 from edge_asr.store.inspect import MAX_IR_VERSION, MAX_OPSET
 
 DEFAULT_OPSET = 21
@@ -82,7 +82,7 @@ def require_domain(model: onnx.ModelProto, domain: str, version: int = 1) -> Non
 def _converted(model: onnx.ModelProto, opset: int) -> onnx.ModelProto | None:
     """The model in another operator set; None where the converter of the ONNX package cannot do it."""
     has_subgraphs = len(list(graphs_of(model.graph))) > 1  # the converter leaves them as they are
-    if has_subgraphs or model.ByteSize() >= PROTOBUF_LIMIT_BYTES:
+    if has_subgraphs or model_bytes(model) >= PROTOBUF_LIMIT_BYTES:
         return None
     try:
         return onnx.version_converter.convert_version(model, opset)

@@ -66,6 +66,12 @@ def metadata_of(model: onnx.ModelProto) -> dict[str, str]:
     return {entry.key: entry.value for entry in model.metadata_props}
 
 
+def model_bytes(model: onnx.ModelProto) -> int:
+    """Size of the model; protobuf's own way ends with an error at 2 GB, because it serializes."""
+    size: int = without_weights(model).ByteSize()
+    return size + sum(tensor.ByteSize() for tensor in model.graph.initializer)
+
+
 def without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
     """A copy of everything but the initializers of the outermost graph; nothing large is copied on the way."""
     copy = onnx.ModelProto()
