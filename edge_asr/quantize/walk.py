@@ -68,8 +68,8 @@ def metadata_of(model: onnx.ModelProto) -> dict[str, str]:
 
 def model_bytes(model: onnx.ModelProto) -> int:
     """Size of the model; protobuf's own way ends with an error at 2 GB, because it serializes."""
-    size: int = without_weights(model).ByteSize()
-    return size + sum(tensor.ByteSize() for tensor in model.graph.initializer)
+    parts = (without_weights(model), *model.graph.initializer)
+    return sum(int(part.ByteSize()) for part in parts)
 
 
 def without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
