@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -151,6 +152,15 @@ def test_a_recording_that_is_gone_is_named(tmp_path):
     assert error_of(task, tmp_path).code == "audio_not_found"
 
 
+@pytest.fixture
+def interruptible():
+    """Ctrl-C raises, also where the suite was started in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupted_soak_keeps_what_was_measured(tmp_path):
     task = real_task(tmp_path, loaders.load_interrupted, seconds=3600.0)
     with pytest.raises(KeyboardInterrupt) as caught:
