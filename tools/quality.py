@@ -4,9 +4,10 @@
 
     python tools/quality.py transcribe   # `edge-asr transcribe` against sherpa-onnx called directly, one thread each
     python tools/quality.py live         # the daemon at live pace, streaming over the websocket
+    python tools/quality.py quantize     # the best model within a budget against the usual int8 (quantization.py)
 
-Speech: the telephone prompts of Debian's asterisk-core-sounds-en packages. Model: moonshine-tiny-en, installed in the
-store (``edge-asr models pull moonshine-tiny-en silero-vad``).
+Speech of the first two: the telephone prompts of Debian's asterisk-core-sounds-en packages. Their model:
+moonshine-tiny-en, installed in the store (``edge-asr models pull moonshine-tiny-en silero-vad``).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from typing import Any
 
 import soundfile
 from prompts import Prompt, load_prompts
+from quantization import measure_quantization
 
 from edge_asr.cli.stores import DICTATION_MODEL, open_store
 from edge_asr.scoring import score
@@ -38,13 +40,16 @@ ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Accuracy and speed on real human speech.")
-    parser.add_argument("figure", choices=("transcribe", "live", "bare"))
+    parser.add_argument("figure", choices=("transcribe", "live", "bare", "quantize"))
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures to FILE")
     parser.add_argument("--audio", type=Path, default=Path(tempfile.gettempdir()) / "edge-asr-prompts", metavar="DIR")
     parser.add_argument("--streams", type=int, default=4, help="live: streams at a time (default 4)")
+    parser.add_argument("--eval", type=Path, metavar="MANIFEST", help="quantize: recordings to judge by")
     options = parser.parse_args()
-    prompts = load_prompts(options.audio)
-    figures = FIGURES[options.figure](prompts, options)
+    if options.figure == "quantize":
+        figures = measure_quantization(options)
+    else:
+        figures = FIGURES[options.figure](load_prompts(options.audio), options)
     print(json.dumps(figures, indent=2))
     if options.json:
         options.json.write_text(json.dumps(figures, indent=2) + "\n")

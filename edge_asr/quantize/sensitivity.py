@@ -25,6 +25,9 @@ from edge_asr.quantize.progress import Progress
 from edge_asr.quantize.recorded_steps import RecordedSteps
 from edge_asr.quantize.workshop import Workshop
 
+QUICK_AUDIO_S = 8.0
+"""Heard for each choice of each node; whole models hear everything."""
+
 SECOND_LOOK = 0.25
 """Share of the nodes, those that int8 harms most, for which gentler choices are measured too."""
 
@@ -59,7 +62,8 @@ class Ear:
         self.blank = runner.blank
         is_transducer = "joiner" in self._files
         self._paths: list[TokenPath | None] = [runner.greedy(one) if is_transducer else None for one in self._audio]
-        self._original = self._listen(runner)
+        self._original = self._listen(runner, len(self._audio))
+        self._few = _count_of(self._audio, QUICK_AUDIO_S * self._rate_hz)
         shutil.rmtree(folder, ignore_errors=True)
         self._steps = RecordedSteps(folder)
         self._steps.record(runner, self._audio, MOST_STEPS)
@@ -74,16 +78,19 @@ class Ear:
             digest.update(samples.tobytes())
         return digest.hexdigest()
 
-    def compare(self, models: Mapping[str, onnx.ModelProto | Path]) -> Divergence:
+    def compare(self, models: Mapping[str, onnx.ModelProto | Path], *, quickly: bool = False) -> Divergence:
         """How far a model is from the original.
 
         Args:
             models: Role to graph or file; others are the original's.
+            quickly: Hear the first recordings only.
         """
         files: dict[str, Path | bytes] = {**self._files}
         for role, model in models.items():
             files[role] = model if isinstance(model, Path) else _serialized(model)
-        return divergence(self._original, self._listen(self._runner(files)), self.blank)
+        count = self._few if quickly else len(self._audio)
+        heard = self._listen(self._runner(files), count)
+        return divergence(self._original[:count], heard, self.blank)
 
     def steps(self, role: str) -> Iterator[Inputs]:
         """Inputs of runs of one graph of the original, from all recordings."""
@@ -92,8 +99,9 @@ class Ear:
     def _runner(self, files: Mapping[str, Path | bytes]) -> StreamingRunner:
         return StreamingRunner(files, self._workshop.family, sample_rate_hz=self._rate_hz)
 
-    def _listen(self, runner: StreamingRunner) -> list[Float32Array]:
-        return [runner.log_posteriors(one, path) for one, path in zip(self._audio, self._paths, strict=True)]
+    def _listen(self, runner: StreamingRunner, count: int) -> list[Float32Array]:
+        heard = zip(self._audio[:count], self._paths[:count], strict=True)
+        return [runner.log_posteriors(samples, path) for samples, path in heard]
 
 
 class Heard(msgspec.Struct, frozen=True):
@@ -127,7 +135,7 @@ def measure_harms(
         folder: Where the numbers are written down.
         progress: Hears of it.
     """
-    key = hashlib.sha256(f"{ear.digest} {msgspec.to_builtins(weights)}".encode()).hexdigest()[:32]
+    key = hashlib.sha256(f"{ear.digest} {QUICK_AUDIO_S} {msgspec.to_builtins(weights)}".encode()).hexdigest()[:32]
     journal = Journal(folder / f"{key}.jsonl", Heard)
     measurer = _Measurer(ear, workshop, weights, moments, journal, progress)
     harms = measurer.measure(
@@ -179,7 +187,7 @@ class _Measurer:
                 weights=self._weights,
                 moments=self._moments.get(node.component),
             )
-            heard = self._ear.compare({node.component: quantized.model})
+            heard = self._ear.compare({node.component: quantized.model}, quickly=True)
             found = Heard(heard.nats, heard.flips, heard.blank_drift, heard.frames)
             self._journal.enter(key, found)
         return Divergence(found.nats, found.flips, found.blank_drift, found.frames)
@@ -196,6 +204,16 @@ def _most_harmed(nodes: Sequence[Node], harms: Harms) -> list[Node]:
 
     ranked = sorted(nodes, key=lambda node: (-harm(node), node.component, node.name))
     return ranked[: max(1, round(SECOND_LOOK * len(nodes)))] if nodes else []
+
+
+def _count_of(audio: Sequence[Float32Array], samples: float) -> int:
+    """How many recordings, from the first, are so long together."""
+    total = 0
+    for count, one in enumerate(audio, 1):
+        total += len(one)
+        if total >= samples:
+            return count
+    return len(audio)
 
 
 def _serialized(model: onnx.ModelProto) -> bytes:

@@ -1,0 +1,106 @@
+"""What ``edge-asr quantize`` makes of the starter model, beside the usual int8 in the same run.
+
+Speech: voices that the model was never trained on, made by flite and espeak-ng (``apt install flite espeak-ng``) unless
+``--eval`` names a manifest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+MODEL = "starter-en-fp32"
+BUDGET = "0.5%"
+WORDS = 20_000
+STARTER = Path(__file__).parent / "starter"
+SPEECH_HOURS = {"flite": 1.6, "espeak": 1.6}
+"""Enough for :data:`WORDS`."""
+BENCH_CLIPS = 200
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+
+
+def measure_quantization(options: argparse.Namespace) -> dict[str, Any]:
+    """Search, and measure what was found again with the bench."""
+    manifest = options.eval or make_evaluation_set(Path(tempfile.gettempdir()) / "edge-asr-evaluation")
+    with tempfile.TemporaryDirectory(prefix="edge-asr-quality-") as folder:
+        output = Path(folder) / "auto"
+        command = ["quantize", MODEL, "-o", str(output), "--eval", str(manifest), "--max-wer-increase", BUDGET]
+        _edge_asr(command, accepted=(0,))
+        document = json.loads((output / "quantization.json").read_text())
+        points = {point["name"]: point for point in document["points"]}
+        return {
+            "model": f"{document['origin']['name']} {document['origin']['version']}",
+            "words": document["evaluation"]["units"],
+            "recordings": document["evaluation"]["recordings"],
+            "budget": document["budget"],
+            "float32": _figures(points["float32"]),
+            "stock": _figures(points["stock-int8"]),
+            "auto": _figures(points[document["kept"]]),
+            "size_ratio": points[document["kept"]]["size_bytes"] / points["stock-int8"]["size_bytes"],
+            "rtf_ratio": points[document["kept"]]["speed"]["rtf_cpu"] / points["stock-int8"]["speed"]["rtf_cpu"],
+            "kept": document["kept"],
+            "nodes": points[document["kept"]]["nodes"],
+            "bench": _bench(output, manifest, Path(folder)),
+            "took": document["resources"],
+        }
+
+
+def make_evaluation_set(folder: Path) -> Path:
+    """Held-out speech as files; made once."""
+    manifest = folder / "manifest.tsv"
+    if manifest.is_file():
+        return manifest
+    shards = folder / "shards"
+    shards.mkdir(parents=True, exist_ok=True)
+    for engine, hours in SPEECH_HOURS.items():
+        command = ["make_data.py", str(shards), "--assets", str(folder), "--engine", engine, "--part", "test"]
+        _starter([*command, "--hours", str(hours)])
+    _starter(["evaluation_set.py", str(shards), str(folder), "--words", str(WORDS)])
+    return manifest
+
+
+def _figures(point: dict[str, Any]) -> dict[str, Any]:
+    accuracy, speed = point["accuracy"], point["speed"]
+    return {
+        "size_bytes": point["size_bytes"],
+        "wer": accuracy["error_rate"],
+        "rtf": speed["rtf_cpu"],
+        "wer_increase": {
+            key: accuracy[name] for key, name in (("value", "difference"), ("low", "low"), ("high", "high"))
+        },
+        "substitutions": accuracy["substitutions"],
+        "deletions": accuracy["deletions"],
+        "insertions": accuracy["insertions"],
+    }
+
+
+def _bench(model: Path, manifest: Path, folder: Path) -> dict[str, Any]:
+    """The same model by `edge-asr bench`, on the first recordings."""
+    lines = manifest.read_text(encoding="utf-8").splitlines()[: BENCH_CLIPS + 1]
+    few = manifest.with_name("bench.tsv")
+    few.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    path = folder / "bench.json"
+    command = ["bench", str(model), "--audio", str(few), "--mode", "throughput", "--repeat", "1", "--json", str(path)]
+    _edge_asr(command, accepted=(0, 6))  # 6: the machine was disturbed
+    (result,) = json.loads(path.read_text())["results"]
+    figures = result["figures"]
+    return {"clips": len(lines) - 1, "rtf": figures["rtf_cpu"]["value"], "wer": figures["wer"]["value"]}
+
+
+def _edge_asr(words: list[str], accepted: tuple[int, ...]) -> None:
+    command = [sys.executable, "-m", "edge_asr", *words]
+    ran = subprocess.run(command, stdout=sys.stderr, env=os.environ | ONE_THREAD, check=False)
+    if ran.returncode not in accepted:
+        sys.exit(f"edge-asr {words[0]} left with {ran.returncode}")
+
+
+def _starter(words: list[str]) -> None:
+    ran = subprocess.run([sys.executable, *words], cwd=STARTER, stdout=sys.stderr, check=False)
+    if ran.returncode:
+        sys.exit(f"tools/starter/{words[0]} left with {ran.returncode}; are flite and espeak-ng installed?")
