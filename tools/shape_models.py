@@ -407,7 +407,7 @@ def describe(directory: Path, shape: Shape, precision: Precision, seed: int, mil
         name=directory.name,
         version=str(seed),
         family=shape.family,
-        languages=("en",),
+        languages=("und",),  # undetermined: what it writes is not to be compared with what is said
         sample_rate_hz=16_000,
         chunk_ms=CHUNK_FEATURES * 10,
         precision=precision,

@@ -49,7 +49,7 @@ class Figures:
     peak_mib: float | None
     """Median over the repetitions."""
     wer: float | None
-    """Of what was heard at live pace, else of what was decoded."""
+    """Of what was heard at live pace."""
     foreign_share: float
     """Median share of the machine that others used meanwhile."""
 
@@ -71,7 +71,7 @@ def _figures(peer: str, model: str, passes: Sequence[Pass]) -> Figures:
         live_cpu=pooled_ratio(_blocks(heard, _cpu)).value if heard else None,
         flush_ms=1000 * median([each.wall_s for each in heard]) if heard else None,
         peak_mib=median(peaks) / 2**20 if peaks else None,
-        wer=_word_error_rate(heard or decoded),
+        wer=_word_error_rate(heard),
         foreign_share=median([each.foreign_share for each in passes]),
     )
 

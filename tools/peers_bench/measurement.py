@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from edge_asr.store.importing import UNKNOWN_LANGUAGE
 from edge_asr.store.store import InstalledModel
+from edge_asr.workload import OPEN_VOCABULARY
 from tools.peers_bench.peer import Peer, Running
 from tools.peers_bench.processes import foreign_share, machine_use, peak_memory_bytes, tree_cpu_s
 from tools.peers_bench.recordings import Recording
@@ -47,6 +49,7 @@ class Measurement:
     """``listen``: largest delay of the feeder."""
     text: str
     reference: str
+    """Empty where the text is not to be judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +112,7 @@ def _decode(case: Case, running: Running, repetition: int, recording: Recording)
         wall_s=decoded.wall_s,
         late_s=0.0,
         text=decoded.text,
-        reference=recording.reference,
+        reference=_reference(case.model, recording),
     )
 
 
@@ -127,5 +130,13 @@ def _listen(case: Case, running: Running, repetition: int, recording: Recording)
         wall_s=heard.flush_s,
         late_s=heard.late_s,
         text=heard.text,
-        reference=recording.reference,
+        reference=_reference(case.model, recording),
     )
+
+
+def _reference(model: InstalledModel | None, recording: Recording) -> str:
+    """What a model can be judged by: one of commands only by commands, one without a language by nothing."""
+    if model is None:
+        return recording.reference
+    is_beyond_it = bool(model.manifest.words_note) and recording.vocabulary == OPEN_VOCABULARY
+    return "" if is_beyond_it or UNKNOWN_LANGUAGE in model.manifest.languages else recording.reference

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from edge_asr.sources.resample import StreamResampler
-from edge_asr.workload import Clip, load_clip
+from edge_asr.workload import OPEN_VOCABULARY, Clip, load_clip
 
 RATE_HZ = 16_000
 PIECE_S = 0.1
@@ -32,6 +32,8 @@ class Recording:
     """Mono, shape (n,)."""
     reference: str
     """What is said; empty where nobody wrote it down."""
+    vocabulary: str = OPEN_VOCABULARY
+    """Which words may be in it."""
 
     @property
     def audio_s(self) -> float:
@@ -58,16 +60,15 @@ def joined(recordings: Sequence[Recording], least_s: float, folder: Path, seed: 
 
     Long enough that the start of a decoder and the padding at the end weigh little.
     """
-    order, parts, said, audio_s = random.Random(seed), [], [], 0.0  # noqa: S311  not a secret
+    order, parts, audio_s = random.Random(seed), [], 0.0  # noqa: S311  not a secret
     while audio_s < least_s:
         for recording in order.sample(recordings, len(recordings)):
             parts += [recording.samples, np.zeros(round(PAUSE_S * RATE_HZ), np.int16)]
-            said.append(recording.reference)
             audio_s += recording.audio_s + PAUSE_S
     path = folder / f"joined-{seed}.wav"
     samples = np.concatenate(parts)
     _write(path, samples)
-    return Recording(path.stem, path, samples, " ".join(said) if all(said) else "")
+    return Recording(path.stem, path, samples, "")
 
 
 def silence(folder: Path, seconds: float) -> Path:
@@ -85,7 +86,7 @@ def _prepared(clip: Clip, path: Path) -> Recording:
         parts = resampler.process(samples.astype(np.float32) / np.float32(32768)), resampler.flush()
         samples = np.round(np.clip(np.concatenate(parts), -1, 1) * 32767).astype(np.int16)
     _write(path, samples)
-    return Recording(clip.name, path, samples, clip.reference)
+    return Recording(clip.name, path, samples, clip.reference, clip.vocabulary)
 
 
 def _write(path: Path, samples: npt.NDArray[np.int16]) -> None:
