@@ -50,9 +50,14 @@ class Evaluation:
         return sum(one.cpu_s for one in self.recognised) / self.audio_s
 
     @property
+    def wall_s(self) -> float:
+        """Time that decoding took, when it was done."""
+        return sum(one.wall_s for one in self.recognised)
+
+    @property
     def rtf_wall(self) -> float:
         """Wall time per second of audio."""
-        return sum(one.wall_s for one in self.recognised) / self.audio_s
+        return self.wall_s / self.audio_s
 
 
 class Evaluator:

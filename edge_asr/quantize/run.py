@@ -112,11 +112,15 @@ def quantize(order: Order, progress: Progress) -> Outcome:
     """
     require_writable(order.output)
     job = _Job(order, progress)
-    if order.recipe == "auto":
-        job.search()
-    else:
-        job.follow(order.recipe)
-    return job.finish()
+    try:
+        if order.recipe == "auto":
+            job.search()
+        else:
+            job.follow(order.recipe)
+        return job.finish()
+    except KeyboardInterrupt:
+        progress.say(f"what was measured is kept in {work_folder(order.output)}; the same command goes on from there")
+        raise
 
 
 def needs_calibration(order: Order) -> bool:
@@ -127,6 +131,22 @@ def needs_calibration(order: Order) -> bool:
 def is_x86() -> bool:
     """Whether this machine is one."""
     return platform.machine() in ("x86_64", "AMD64")
+
+
+def smallest_fast_enough(ratios: Mapping[str, float], yardstick: str) -> tuple[str, str]:
+    """Which of several accepted models is kept, and what is to be said about it.
+
+    Args:
+        ratios: Models in the order of their size, the smallest first, to their CPU time over that of the yardstick.
+        yardstick: Its name.
+    """
+    smallest = next(iter(ratios))
+    kept = next((name for name, ratio in ratios.items() if ratio <= 1.0), smallest)
+    if kept != smallest:
+        return kept, f"{smallest} is smaller but takes {ratios[smallest]:.2f} times the CPU time of {yardstick} here"
+    if ratios[kept] > 1.0:
+        return kept, f"{kept} takes {ratios[kept]:.2f} times the CPU time of {yardstick} here"
+    return kept, ""
 
 
 class _Job:
@@ -229,6 +249,7 @@ class _Job:
             kept=kept_components(self._workshop.components, order.options),
             measures_time=is_x86() and order.target.name == "x86",
             spare_s=self._spare_s(stock, usual, panel),
+            decode_s=panel.referee.original.wall_s if panel.referee else 0.0,
         )
         self._searched = found = search.run()
         found.assignments[usual.name] = {
@@ -260,27 +281,22 @@ class _Job:
         """Of the accepted models the smallest that is no slower than the usual int8."""
         if not accepted:
             if panel.referee is not None:
-                self._notes += [panel.referee.why_undecided(point.name) for point in self._points
-                                if point.verdict == "undecided"]  # fmt: skip
+                undecided = [point.name for point in self._points if point.verdict == "undecided"]
+                self._notes += [panel.referee.why_undecided(name) for name in undecided]
             return
         candidates = accepted[:TIMED]
-        failed = {point.name for point in self._points if point.verdict == "failed"}
-        beside = [self._original, *([] if stock.name in failed else [stock])]
+        verdicts = {point.name: point.verdict for point in self._points}
+        beside = [self._original, *([] if verdicts[stock.name] == "failed" else [stock])]
         speeds = self._time([*beside, *candidates])
-        self._kept = candidates[0].name
-        if speeds is None or stock.name in failed:
+        if speeds is None:
+            self._kept = candidates[0].name
             return
-        ratios = {made.name: speeds.ratio(made.name, stock.name).ratio or 1.0 for made in candidates}
-        fast = [made for made in candidates if ratios[made.name] <= 1.0]
-        if fast:
-            self._kept = fast[0].name
-        if self._kept != candidates[0].name:
-            self._notes.append(
-                f"{candidates[0].name} is smaller but takes {ratios[candidates[0].name]:.2f} times the CPU time of "
-                f"{stock.name} here"
-            )
-        elif not fast:
-            self._notes.append(f"{self._kept} takes {ratios[self._kept]:.2f} times the CPU time of {stock.name} here")
+        # What the usual int8 has ruined may be fast for that very reason.
+        yardstick = stock if verdicts[stock.name] in ("within", "undecided") else self._original
+        ratios = {made.name: speeds.ratio(made.name, yardstick.name).ratio or 1.0 for made in candidates}
+        self._kept, note = smallest_fast_enough(ratios, yardstick.name)
+        if note:
+            self._notes.append(note)
 
     # The end.
 

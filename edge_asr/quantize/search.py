@@ -15,6 +15,8 @@ than the recipe ``int8`` does, and the result says so.
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -31,7 +33,7 @@ from edge_asr.quantize.graph import Quantized, quantizable_nodes
 from edge_asr.quantize.moments import measure_moments
 from edge_asr.quantize.progress import Progress
 from edge_asr.quantize.recipes import PRODUCTS
-from edge_asr.quantize.sensitivity import Ear, Harms, measure_harms
+from edge_asr.quantize.sensitivity import Ear, Harms, choices_to_measure, measure_harms
 from edge_asr.quantize.targets import Target
 from edge_asr.quantize.treatment import RESCUES, Treatment, rescue_of, treat
 from edge_asr.quantize.workshop import Made, Workshop
@@ -134,6 +136,11 @@ class _Options:
         return size + self._time_weight * self._costs.of(node, choice) / self._time
 
 
+def minutes(seconds: float) -> str:
+    """A duration, roughly."""
+    return f"about {seconds:.0f} s" if seconds < 90 else f"about {seconds / 60:.0f} min"
+
+
 class Search:
     """One search; what it finds is in :attr:`found`."""
 
@@ -149,6 +156,7 @@ class Search:
         kept: Collection[str] = (),
         measures_time: bool = False,
         spare_s: float = 0.0,
+        decode_s: float = 0.0,
     ) -> None:
         """Prepare.
 
@@ -162,6 +170,7 @@ class Search:
             kept: Components that stay float32.
             measures_time: Whether this machine is the target, so that products can be timed here.
             spare_s: How much longer a step of the recipe ``int8`` may take without being slower than the usual int8.
+            decode_s: What judging a candidate takes, for the estimate.
         """
         self._workshop = workshop
         self._ear = ear
@@ -171,6 +180,7 @@ class Search:
         self._progress = progress
         self._measures_time = measures_time
         self._spare_s = spare_s
+        self._decode_s = decode_s
         self._moments: dict[str, dict[str, Moments]] = {}
         self.found = Searched(
             nodes=[
@@ -189,6 +199,7 @@ class Search:
         """
         self._moments = self._measure_moments()
         self.found.treatment = Treatment(weights=WeightOptions(algorithm=self._best_algorithm()))
+        self._estimate()
         self.found.harms = measure_harms(
             self._ear,
             self._workshop,
@@ -199,6 +210,8 @@ class Search:
             self._progress,
         )
         steps, weight = self._plan()
+        decodings = math.ceil(math.log2(len(steps) + 1)) + EXTRA_TRIES
+        self._progress.say(f"at most about {decodings} models to judge, {minutes(decodings * self._decode_s)}")
         self._progress.say(
             f"{len(self.found.nodes)} nodes, {len(steps)} steps; a share of time counts {weight:g} times one of size"
         )
@@ -206,6 +219,12 @@ class Search:
         end = self._rescue(steps, end)
         self._try_beyond(steps, end)
         return self.found
+
+    def _estimate(self) -> None:
+        began_s = time.monotonic()
+        self._ear.compare({}, quickly=True)
+        seconds = (time.monotonic() - began_s) * choices_to_measure(self.found.nodes)
+        self._progress.say(f"measuring {len(self.found.nodes)} nodes will take {minutes(seconds)}")
 
     def _plan(self) -> tuple[tuple[Step, ...], float]:
         nodes = self.found.nodes

@@ -150,6 +150,12 @@ def measure_harms(
     return harms
 
 
+def choices_to_measure(nodes: Sequence[Node]) -> int:
+    """How many times :func:`measure_harms` quantizes one node."""
+    first = sum(len(list(_possible(node, _FIRST))) for node in nodes)
+    return first + round(SECOND_LOOK * len(nodes)) * len(_SECOND)
+
+
 class _Measurer:
     def __init__(
         self,

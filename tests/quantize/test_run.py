@@ -10,7 +10,7 @@ from edge_asr.quantize.choices import WeightOptions
 from edge_asr.quantize.document import FILE, Document
 from edge_asr.quantize.progress import Silence
 from edge_asr.quantize.recipes import RecipeOptions
-from edge_asr.quantize.run import Order, Outcome, quantize
+from edge_asr.quantize.run import Order, Outcome, quantize, smallest_fast_enough
 from edge_asr.quantize.targets import TARGETS
 from edge_asr.settings import EngineSettings
 from edge_asr.store.digest import check_files
@@ -146,3 +146,53 @@ def test_the_runtimes_own_format_can_be_served(tmp_path: Path):
     assert manifest.files["encoder"].path == "encoder.ort"
     check_files(manifest, tmp_path / "out")
     assert trial_load(tmp_path / "out", manifest, EngineSettings()).family == "lstm-transducer"
+
+
+def test_the_smallest_that_is_fast_enough_is_kept():
+    kept, note = smallest_fast_enough({"a": 1.1, "b": 0.9, "c": 0.8}, "stock-int8")
+    assert kept == "b"
+    assert note == "a is smaller but takes 1.10 times the CPU time of stock-int8 here"
+
+
+def test_where_none_is_fast_enough_size_decides_and_it_is_said():
+    kept, note = smallest_fast_enough({"a": 1.1, "b": 1.05}, "stock-int8")
+    assert (kept, note) == ("a", "a takes 1.10 times the CPU time of stock-int8 here")
+
+
+def test_nothing_is_said_of_a_model_that_is_smallest_and_fast():
+    assert smallest_fast_enough({"a": 1.0, "b": 0.5}, "stock-int8") == ("a", "")
+
+
+class Interrupting(Silence):
+    """Presses Ctrl-C when a stage begins."""
+
+    def __init__(self, at: str) -> None:
+        self.at = at
+        self.said: list[str] = []
+
+    def stage(self, title: str, total: int) -> None:
+        if title == self.at:
+            raise KeyboardInterrupt
+
+    def say(self, sentence: str) -> None:
+        self.said.append(sentence)
+
+
+def test_after_an_interruption_the_same_command_goes_on(tmp_path: Path):
+    original = InstalledModel(write_model(tmp_path / "model"), tmp_path / "model")
+    manifest = evaluation(tmp_path)
+    wanted = Order(
+        original=original, output=tmp_path / "out", recipe="int8", target=TARGETS["x86"], evaluation=manifest
+    )
+    progress = Interrupting("comparing speeds")
+    with pytest.raises(KeyboardInterrupt):
+        quantize(wanted, progress)
+    assert not (tmp_path / "out").exists()
+    assert "the same command goes on from there" in progress.said[-1]
+    decoded = sorted((tmp_path / ".out.quantize" / "decoded").iterdir())
+    before = [path.stat().st_mtime_ns for path in decoded]
+    again = Interrupting("comparing speeds")
+    with pytest.raises(KeyboardInterrupt):
+        quantize(wanted, again)
+    assert [path.stat().st_mtime_ns for path in decoded] == before
+    assert quantize(wanted, Silence()).directory == tmp_path / "out"
