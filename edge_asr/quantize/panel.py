@@ -10,7 +10,7 @@ import msgspec
 from edge_asr.quantize.divergence import Divergence
 from edge_asr.quantize.document import Point, PointVerdict
 from edge_asr.quantize.referee import Referee, choices_in
-from edge_asr.quantize.sensitivity import Ear
+from edge_asr.quantize.sensitivity import Comparer
 from edge_asr.quantize.workshop import Made, graph_files
 from edge_asr.store.store import InstalledModel
 
@@ -19,7 +19,7 @@ from edge_asr.store.store import InstalledModel
 class Panel:
     """The ear, and the referee if there is one."""
 
-    ear: Ear
+    ear: Comparer
     referee: Referee | None
     limit: float = math.inf
     """Harm that is accepted where there is no referee."""

@@ -15,7 +15,7 @@ from typing import Literal
 
 from edge_asr.engines.ort_streaming import StreamingRunner
 from edge_asr.engines.trial import trial_load
-from edge_asr.errors import InputError
+from edge_asr.errors import ConfigurationError, InputError
 from edge_asr.quantize.calibrate import MOST_AUDIO_S, calibration_audio, choose_recordings
 from edge_asr.quantize.decoding import judging_settings
 from edge_asr.quantize.document import FILE, AudioSet, Document, Point, Resources, encode
@@ -30,6 +30,7 @@ from edge_asr.quantize.evaluation_set import (
 )
 from edge_asr.quantize.graph import Quantized, quantizable_nodes
 from edge_asr.quantize.moments import measure_moments
+from edge_asr.quantize.noise_ear import NoiseEar
 from edge_asr.quantize.output import REPORT_FILE, folder_bytes, require_writable, work_folder, write_model
 from edge_asr.quantize.panel import Panel
 from edge_asr.quantize.progress import Progress
@@ -39,7 +40,7 @@ from edge_asr.quantize.recorded_steps import RecordedSteps
 from edge_asr.quantize.referee import Referee, choices_in, require_decidable, with_speeds
 from edge_asr.quantize.report_html import render_html
 from edge_asr.quantize.search import Search, Searched
-from edge_asr.quantize.sensitivity import Ear
+from edge_asr.quantize.sensitivity import Comparer, Ear
 from edge_asr.quantize.speed import Speeds, choose_for_speed, measure_speed
 from edge_asr.quantize.static import static_int8
 from edge_asr.quantize.stock import stock_int8
@@ -229,10 +230,7 @@ class _Job:
     def search(self) -> None:
         """Find the smallest model within the budget that is no slower than the usual int8."""
         order = self._order
-        recordings = choose_recordings(self._calibration, order.seed, SENSITIVITY_AUDIO_S)
-        audio = calibration_audio(recordings, order.original.manifest.sample_rate_hz, order.seed)
-        self._progress.stage("listening with the original", 1)
-        ear = Ear(self._workshop, audio, self._work / "steps")
+        ear = self._ear()
         panel = Panel(ear, self._referee())
         stock = self._make(STOCK, stock_int8(graph_files(order.original)))
         usual = self._make("int8", apply_recipe("int8", self._workshop.components, order.target, order.options))
@@ -260,6 +258,19 @@ class _Job:
         self._points = panel.points(self._original)
         self._peak_disk_bytes = max(self._peak_disk_bytes, folder_bytes(self._work))
         self._choose(accepted, stock, panel)
+
+    def _ear(self) -> Comparer:
+        order = self._order
+        self._progress.stage("listening with the original", 1)
+        if self._workshop.family.kind != "streaming":
+            if self._evaluation is None:
+                raise ConfigurationError(
+                    "models that do not stream are searched by their errors only; add --eval MANIFEST, or name a recipe"
+                )
+            return NoiseEar(self._workshop.components)
+        recordings = choose_recordings(self._calibration, order.seed, SENSITIVITY_AUDIO_S)
+        audio = calibration_audio(recordings, order.original.manifest.sample_rate_hz, order.seed)
+        return Ear(self._workshop, audio, self._work / "steps")
 
     def _spare_s(self, stock: Made, usual: Made, panel: Panel) -> float:
         """How much longer a step of our int8 may take without being slower than the usual one."""

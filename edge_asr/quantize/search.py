@@ -33,7 +33,7 @@ from edge_asr.quantize.graph import Quantized, quantizable_nodes
 from edge_asr.quantize.moments import measure_moments
 from edge_asr.quantize.progress import Progress
 from edge_asr.quantize.recipes import PRODUCTS
-from edge_asr.quantize.sensitivity import Ear, Harms, choices_to_measure, measure_harms
+from edge_asr.quantize.sensitivity import Comparer, Harms, choices_to_measure, measure_harms
 from edge_asr.quantize.targets import Target
 from edge_asr.quantize.treatment import RESCUES, Treatment, rescue_of, treat
 from edge_asr.quantize.workshop import Made, Workshop
@@ -147,7 +147,7 @@ class Search:
     def __init__(
         self,
         workshop: Workshop,
-        ear: Ear,
+        ear: Comparer,
         target: Target,
         judge: Judge,
         folder: Path,
@@ -278,6 +278,7 @@ class Search:
         self.found.assignments[name] = chosen
         self.found.treatments[name] = self.found.treatment
         if self._judge.judge(made).verdict != "within":
+            self._workshop.discard(made)
             return False
         self.found.accepted.append(made)
         return True

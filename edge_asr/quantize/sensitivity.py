@@ -9,6 +9,7 @@ import hashlib
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 import onnx
@@ -38,6 +39,22 @@ MOST_STEPS = 48
 """Of each graph, kept for what looks inside; they come from all recordings alike."""
 
 Harms = dict[NodeKey, dict[Choice, Divergence]]
+
+
+class Comparer(Protocol):
+    """Says how far a model is from the original."""
+
+    blank: int
+
+    @property
+    def digest(self) -> str:
+        """Of the original and of what is heard."""
+
+    def steps(self, role: str) -> Iterator[Inputs]:
+        """Inputs of runs of one graph of the original."""
+
+    def compare(self, models: Mapping[str, onnx.ModelProto | Path], *, quickly: bool = False) -> Divergence:
+        """How far a model is from the original."""
 
 
 class Ear:
@@ -114,7 +131,7 @@ class Heard(msgspec.Struct, frozen=True):
 
 
 def measure_harms(
-    ear: Ear,
+    ear: Comparer,
     workshop: Workshop,
     nodes: Sequence[Node],
     weights: WeightOptions,
@@ -159,7 +176,7 @@ def choices_to_measure(nodes: Sequence[Node]) -> int:
 class _Measurer:
     def __init__(
         self,
-        ear: Ear,
+        ear: Comparer,
         workshop: Workshop,
         weights: WeightOptions,
         moments: Mapping[str, Mapping[str, Moments]],

@@ -109,6 +109,10 @@ class Workshop:
             tuple(note for one in quantized.values() for note in one.notes),
         )
 
+    def discard(self, made: Made) -> None:
+        """Give the disk of a refused candidate back."""
+        shutil.rmtree(made.candidate.directory)
+
     def as_ort(self, made: Made) -> Made:
         """A candidate in ONNX Runtime's own format.
 

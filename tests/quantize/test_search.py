@@ -128,3 +128,23 @@ def test_the_same_is_found_again_without_measuring_again(tmp_path: Path, monkeyp
     second = again.search.run()
     assert second.assignments == first.assignments
     assert second.harms == first.harms
+
+
+def test_refused_candidates_leave_no_files(tmp_path: Path):
+    table = Table(tmp_path, sabotaged=True, limit=0.01)
+    found = table.search.run()
+    assert len(table.judge.asked) > len(found.accepted)
+    left = {path.name for path in (tmp_path / "candidates").iterdir()}
+    assert left == {made.name for made in found.accepted}
+
+
+def test_a_rescue_that_helps_is_kept_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    # Without weight-only choices nothing but smoothing can carry the search over the sabotaged node.
+    monkeypatch.setattr("edge_asr.quantize.sensitivity._FIRST", ("int8",))
+    monkeypatch.setattr("edge_asr.quantize.sensitivity._SECOND", ())
+    table = Table(tmp_path, sabotaged=True, limit=0.05)
+    found = table.search.run()
+    assert found.treatment.smooths
+    assert any("evened out" in sentence for sentence in found.rescues)
+    accepted = [found.assignments[made.name] for made in found.accepted]
+    assert any(chosen.get(("encoder", "/second/MatMul")) == "int8" for chosen in accepted)

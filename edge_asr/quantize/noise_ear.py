@@ -1,0 +1,83 @@
+"""In place of an ear, for models that cannot be run step by step: how noise comes out of each graph.
+
+Graphs of non-streaming models are compared one by one, by the error of their outputs on the same made-up inputs. That
+ranks nodes, no more; only an evaluation set can accept what comes of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+
+from edge_asr.engines.ort_session import Graph, Inputs
+from edge_asr.errors import EngineFailed, ModelUnsupported
+from edge_asr.quantize.divergence import Divergence
+from edge_asr.quantize.graph import Prepared
+from edge_asr.quantize.trial_run import trial_inputs
+
+SIZES = (64, 16, 3, 1)
+"""Tried for whatever varies (frames, tokens, batch); the first that a graph takes."""
+
+Outputs = list[npt.NDArray[Any]]
+
+
+class NoiseEar:
+    """Stands where :class:`~edge_asr.quantize.sensitivity.Ear` does."""
+
+    blank = 0
+
+    def __init__(self, components: Mapping[str, Prepared]) -> None:
+        """Run every graph of the original.
+
+        Args:
+            components: Role to graph.
+
+        Raises:
+            ModelUnsupported: One of them makes no sense of noise of any size.
+        """
+        self._original: dict[str, tuple[int, Outputs]] = {}
+        digest = hashlib.sha256()
+        for role, prepared in components.items():
+            content = prepared.model.SerializeToString(deterministic=True)
+            digest.update(hashlib.sha256(content).digest())
+            self._original[role] = _first_run(content, role)
+        self.digest = f"noise {digest.hexdigest()}"
+
+    def steps(self, role: str) -> Iterator[Inputs]:  # noqa: ARG002
+        """None: noise says nothing about what a graph really hears."""
+        return iter(())
+
+    def compare(self, models: Mapping[str, onnx.ModelProto | Path], *, quickly: bool = False) -> Divergence:  # noqa: ARG002
+        """Squared error of the outputs, as a share of their own square, averaged over graphs and outputs."""
+        errors = []
+        for role, model in models.items():
+            size, expected = self._original[role]
+            source = model if isinstance(model, Path) else model.SerializeToString()
+            graph = Graph(source, role, 1)
+            found = graph.run(trial_inputs(graph, size))
+            errors += [_error(*pair) for pair in zip(expected, found, strict=True) if pair[0].dtype.kind == "f"]
+        return Divergence(float(np.mean(errors)) if errors else 0.0, 0.0, 0.0, max(1, len(errors)))
+
+
+def _first_run(content: bytes, role: str) -> tuple[int, Outputs]:
+    graph = Graph(content, role, 1)
+    for size in SIZES:
+        try:
+            return size, graph.run(trial_inputs(graph, size))
+        except EngineFailed:
+            continue
+    raise ModelUnsupported(role, "it cannot be run by itself, so its nodes cannot be compared; use a fixed recipe")
+
+
+def _error(expected: npt.NDArray[Any], found: npt.NDArray[Any]) -> float:
+    if expected.shape != found.shape or not np.isfinite(found).all():
+        return float("inf")
+    scale = float(np.mean(np.square(expected, dtype=np.float64)))
+    error = float(np.mean(np.square(expected.astype(np.float64) - found)))
+    return error / scale if scale else error
