@@ -86,6 +86,8 @@ class Resume(msgspec.Struct, frozen=True, kw_only=True):
     revision: int = 0
     """Partials of the open segment that the client has seen: it is owed a final, whatever becomes of the text."""
     dropped_samples: int = 0
+    replayed_s: float = 0.0
+    """Audio that follows at once: a live session must not take the burst for a backlog and drop it."""
     is_suspect: bool = False
     """Whether its audio may have ended the worker before: it is decoded alone until that is past."""
 

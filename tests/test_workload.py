@@ -79,7 +79,7 @@ def test_jsonl_holds_the_same(tmp_path):
 @pytest.mark.parametrize("content", ["audio\ttext\na.wav\tgo\n", '{"audio": "a.wav", "text": "go"}\n'])
 def test_a_byte_order_mark_and_windows_line_ends_do_not_matter(tmp_path, content):
     path = manifest(tmp_path, b"\xef\xbb\xbf" + content.replace("\n", "\r\n").encode())
-    assert read_clips(path) == (Clip("a.wav", tmp_path / "a.wav", "go", speaker="anna"),)
+    assert read_clips(path) == (Clip("a.wav", tmp_path / "a.wav", "go"),)
 
 
 def test_quotes_and_colons_in_tsv_are_text(tmp_path):

@@ -356,7 +356,7 @@ def read_document(path: Path) -> Document:
         document = msgspec.json.decode(path.read_bytes(), type=Document)
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}); make one with `edge-asr bench --json`") from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"{path}: not a bench document ({error}); make one with `edge-asr bench --json`") from error
     if document.schema != SCHEMA:
         raise InputError(f"{path}: schema {document.schema}; this version reads {SCHEMA}, run the bench again")

@@ -38,7 +38,11 @@ from edge_asr.settings import Settings
     "--providers", metavar="LIST", help="Execution providers, such as cpu,xnnpack; without it engine.provider."
 )
 @click.option(
-    "--pieces", default="100", show_default=True, metavar="LIST", help="Audio handed over at a time, ms: 60 to 1000."
+    "--pieces",
+    default="100",
+    show_default=True,
+    metavar="LIST",
+    help="Audio handed over at a time, 10 to 5000 ms.",
 )
 @click.option(
     "--batch", metavar="LIST", help="Streams decoded in one call, such as 1,8; without it scheduler.max_batch."

@@ -71,8 +71,8 @@ def parse_address(url: str, schemes: tuple[str, ...], token_file: str | None = N
     Raises:
         ConfigurationError: The URL is none, of another scheme, or the token cannot be read.
     """
-    parts = urlsplit(url)
     try:
+        parts = urlsplit(url)
         port = parts.port
     except ValueError:
         raise _wrong(url, schemes) from None

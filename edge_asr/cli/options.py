@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from edge_asr.cli.configuration import Configuration, Layer, load
+from edge_asr.errors import ConfigurationError
 from edge_asr.store.locations import store_locations
 
 PROFILE_FILE = "board-profile.toml"
@@ -103,6 +104,16 @@ def model_option(command: Command) -> Command:
 def provider_option(command: Command) -> Command:
     """``--provider P``."""
     return click.option("--provider", metavar="PROVIDER", help="Execution provider, such as cpu.")(command)
+
+
+def require_folder(path: Path | None) -> None:
+    """Refuse a file to be written, before minutes of work, when there is no folder for it.
+
+    Raises:
+        ConfigurationError: With the path.
+    """
+    if path is not None and str(path) != "-" and not path.absolute().parent.is_dir():
+        raise ConfigurationError(f"{path}: there is no such folder to write to")
 
 
 def json_option(command: Command) -> Command:

@@ -19,6 +19,7 @@ from edge_asr.bench.sweep import Sweep
 from edge_asr.cli import exit_codes
 from edge_asr.cli.bench_job import Workloads, plain, task_of
 from edge_asr.cli.messages import remark
+from edge_asr.cli.options import require_folder
 from edge_asr.cli.stores import choose_model, installed_vad, open_store
 from edge_asr.resources.board import BoardFingerprint, read_board
 from edge_asr.resources.cgroup import memory_limit_bytes
@@ -36,6 +37,7 @@ def run_job(model_name: str, length: str, gate_file: Path | None, json_path: Pat
     Raises:
         EdgeAsrError: There is nothing to test, or the gate file is wrong.
     """
+    require_folder(json_path)
     gates = read_gates(gate_file) if gate_file else ()
     store = open_store()
     model = choose_model(store, model_name or settings.model)

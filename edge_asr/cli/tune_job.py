@@ -16,6 +16,7 @@ from edge_asr.cli import exit_codes
 from edge_asr.cli.bench_job import Workloads, show_progress, task_of
 from edge_asr.cli.board_profile import ModelProfile, board_digest, write_profile
 from edge_asr.cli.messages import remark, warn
+from edge_asr.cli.options import require_folder
 from edge_asr.cli.stores import choose_model, installed_vad, open_store, writable_root
 from edge_asr.resources.board import read_board
 from edge_asr.resources.memory import available_bytes
@@ -32,6 +33,7 @@ def run_job(model_name: str, streams: int, json_path: Path | None, settings: Set
     Raises:
         EdgeAsrError: There is no such model, or no store to write to.
     """
+    require_folder(json_path)
     store = open_store()
     model = choose_model(store, model_name or settings.model)
     root = None if is_dry else writable_root()

@@ -1,9 +1,9 @@
 """From an expression over words to the smallest automaton over tokens that accepts it.
 
 Three steps: an automaton with free moves, drawn along the expression (Thompson 1968); its deterministic equal by the
-subset construction, which may grow and is therefore bounded; and the smallest one (OpenFst's minimisation), its states
-numbered in the order in which a search from the start meets them. So the result depends on the language and its costs
-alone, not on how the expression was written.
+subset construction, which may grow and is therefore bounded; and the smallest one (OpenFst's minimisation and Moore's),
+numbered in the order in which a search from the start meets its states. So the result depends on the language and its
+costs alone, not on how the expression was written.
 
 Costs are part of the arcs' labels while the automaton is made deterministic: two arcs with the same token and different
 costs stay apart, and the decoder takes the better path.
@@ -237,7 +237,28 @@ def _minimize(arcs: list[dict[Label, int]]) -> tuple[list[dict[Label, int]], int
         {labels[arc.ilabel - 1]: arc.nextstate for arc in kaldifst.ArcIterator(acceptor, state)}
         for state in range(acceptor.num_states)
     ]
-    return smallest, acceptor.start
+    return _merge_equal_states(smallest), acceptor.start
+
+
+def _merge_equal_states(arcs: list[dict[Label, int]]) -> list[dict[Label, int]]:
+    """Send all arcs to one of the states from which the same may follow (Moore 1956); numbers stay.
+
+    OpenFst leaves some states of nested loops apart, such as those of "two or more times one or more times a word".
+    """
+    groups, count = [0] * len(arcs), 1
+    while True:
+        seen: dict[tuple[tuple[Label, int], ...], int] = {}
+        groups = [
+            seen.setdefault(tuple(sorted((label, groups[target]) for label, target in after.items())), len(seen))
+            for after in arcs
+        ]
+        if len(seen) == count:
+            break
+        count = len(seen)
+    first: dict[int, int] = {}
+    for state, group in enumerate(groups):
+        first.setdefault(group, state)
+    return [{label: first[groups[target]] for label, target in after.items()} for after in arcs]
 
 
 def _numbered(arcs: list[dict[Label, int]], start: int) -> Automaton:

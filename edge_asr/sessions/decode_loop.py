@@ -44,6 +44,8 @@ class Progress:
     position_s: float
     segment: int
     dropped_samples: int
+    flushes: int = 0
+    """Flushes answered in this worker."""
 
 
 @dataclass(slots=True)
@@ -228,7 +230,8 @@ class DecodeLoop:
 
     def _note_progress(self, session_id: str, member: _Member, progress: dict[str, Progress]) -> None:
         now = _progress_of(member.session)
-        if (now.position_s, now.segment) != (member.progress.position_s, member.progress.segment):
+        before = member.progress
+        if (now.position_s, now.segment, now.flushes) != (before.position_s, before.segment, before.flushes):
             member.progress = progress[session_id] = now
 
     def _listening(self, session_id: str) -> _Member | None:
@@ -275,7 +278,7 @@ class DecodeLoop:
 
 
 def _progress_of(session: Session) -> Progress:
-    return Progress(session.settled_s, session.segments, session.dropped_samples)
+    return Progress(session.settled_s, session.segments, session.dropped_samples, session.flushes_done)
 
 
 def _with_session(total: LoopFigures, session: Session) -> LoopFigures:

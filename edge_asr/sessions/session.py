@@ -82,6 +82,10 @@ class Session:
         self._flushes: deque[int] = deque()
         """Positions at which the open segment is to be closed, as samples received."""
         self._is_ending = False
+        self.flushes_done = 0
+        """Flushes that were answered."""
+        self._live_limit_s = settings.backlog_s + (resume.replayed_s if resume else 0.0)
+        """Undecoded audio a live session may hold: more while what another worker heard is being said again."""
         self._is_stream_finished = False
         self._noticed_at: dict[str, int] = {}
         self._text = ""
@@ -250,7 +254,9 @@ class Session:
         self._given += len(piece.samples)
 
     def _drop_what_is_too_old(self) -> None:
-        dropped = self._backlog.drop_oldest(round(self._settings.backlog_s * self._settings.sample_rate_hz))
+        if self.backlog_s <= self._settings.backlog_s:
+            self._live_limit_s = self._settings.backlog_s  # it has caught up
+        dropped = self._backlog.drop_oldest(round(self._live_limit_s * self._settings.sample_rate_hz))
         if dropped:
             self._count_dropped(dropped, "dropped, since decoding is slower than speech")
 
@@ -284,6 +290,7 @@ class Session:
             self._end(SessionEnded(self.session_id, self.received_s, self.dropped_samples))
             return
         self._flushes.popleft()
+        self.flushes_done += 1
         self.settled_s = self._seconds(self._position)
         self._renew_stream()
 

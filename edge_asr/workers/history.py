@@ -40,6 +40,7 @@ class History:
         self._start = 0  # position of the first kept byte
         self._end = 0
         self._flushes: deque[int] = deque()
+        self._answered = 0
         self._position_s = 0.0
         self._segment = 0
         self._dropped_samples = 0
@@ -55,6 +56,11 @@ class History:
         return self._end
 
     @property
+    def position_s(self) -> float:
+        """Settled so far, seconds."""
+        return self._position_s
+
+    @property
     def kept_bytes(self) -> int:
         """What is kept."""
         return self._end - self._start
@@ -65,24 +71,37 @@ class History:
         self._end += len(piece)
 
     def flush(self) -> None:
-        """A flush was asked for after everything so far."""
-        self._flushes.append(self._end)
+        """A flush was asked for after everything so far; asking again at the same place asks for nothing more."""
+        if not self._flushes or self._flushes[-1] != self._end:
+            self._flushes.append(self._end)
 
-    def settle(self, position_s: float, segment: int, dropped_samples: int) -> None:
-        """Audio before the position is done with; positions that go back are ignored."""
+    def settle(self, position_s: float, segment: int, dropped_samples: int, flushes: int = 0) -> None:
+        """Audio before the position is done with; positions that go back are ignored.
+
+        Args:
+            position_s: Seconds since the session began.
+            segment: Number of the next final.
+            dropped_samples: Lost so far.
+            flushes: Flushes that the current worker has answered.
+        """
+        while self._flushes and self._answered < flushes:
+            self._flushes.popleft()
+            self._answered += 1
         if position_s < self._position_s:
             return
         self._position_s, self._segment, self._dropped_samples = position_s, segment, dropped_samples
         self.seen_revisions = 0
-        self._drop_before(min(self._end, int(position_s * self._rate_hz) * self._frame_bytes))
+        self._drop_before(min(self._end, round(position_s * self._rate_hz) * self._frame_bytes))
 
     def resume(self, *, is_suspect: bool) -> Resume:
-        """Where another worker goes on."""
+        """Where another worker goes on; it counts the flushes it answers anew."""
+        self._answered = 0
         return Resume(
             position_s=self._start_s if self.recording is None else self._position_s,
             segment=self._segment,
             revision=self.seen_revisions,
             dropped_samples=self._dropped_samples,
+            replayed_s=self.kept_bytes / self._frame_bytes / self._rate_hz,
             is_suspect=is_suspect,
         )
 
@@ -109,8 +128,9 @@ class History:
         return self._start / self._frame_bytes / self._rate_hz
 
     def _drop_before(self, position: int) -> None:
-        while self._flushes and self._flushes[0] <= position:
+        while self._flushes and self._flushes[0] < position:
             self._flushes.popleft()
+            self._answered += 1
         while self._pieces and self._start + len(self._pieces[0]) <= position:
             self._start += len(self._pieces.popleft())
         if self._pieces and position > self._start:

@@ -131,6 +131,8 @@ class Settled(msgspec.Struct, frozen=True, tag="settled"):
     segment: int
     """Number of the next final."""
     dropped_samples: int
+    flushes: int
+    """Flushes answered since this worker had the session."""
     finals: tuple[Final, ...]
 
 

@@ -124,6 +124,8 @@ class Pool:
         except EdgeAsrError as refusal:
             self._instruments.session_refused(protocol, refusal.code)
             raise
+        if worker.state != "ready" and worker.name not in self._impatience:
+            self._lose_patience_later(worker.name, worker.reason)
         session = PoolSession(uuid.uuid4().hex[:12], options, protocol, worker, self._context)
         self._sessions[session.session_id] = session
         self._is_empty.clear()
@@ -215,6 +217,9 @@ class Pool:
             self._give_up(name, reason)
             return
         self._forget_impatience(name)
+        self._lose_patience_later(name, reason)
+
+    def _lose_patience_later(self, name: str, reason: str) -> None:
         self._impatience[name] = asyncio.get_running_loop().call_later(self._patience_s, self._give_up, name, reason)
 
     def _resume(self, name: str) -> None:
@@ -226,6 +231,7 @@ class Pool:
             _logger.info("%d sessions go on in the new worker", len(waiting))
 
     def _give_up(self, name: str, reason: str) -> None:
+        self._forget_impatience(name)
         for session in self._sessions_of(name):
             session.fail(WorkerDied(reason))
 

@@ -122,7 +122,16 @@ class Service:
         self._link.send(event)
 
     def _settle(self, session_id: str, progress: Progress, finals: tuple[Final, ...]) -> None:
-        self._link.send(Settled(session_id, progress.position_s, progress.segment, progress.dropped_samples, finals))
+        self._link.send(
+            Settled(
+                session_id,
+                progress.position_s,
+                progress.segment,
+                progress.dropped_samples,
+                progress.flushes,
+                finals,
+            )
+        )
 
     def _give_credit(self, session_id: str, total_bytes: int) -> None:
         self._link.send(Consumed(session_id, total_bytes))

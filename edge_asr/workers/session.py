@@ -160,8 +160,10 @@ class PoolSession:
             return
         for final in settled.finals:
             self.take(final)
-        self._history.settle(settled.position_s, settled.segment, settled.dropped_samples)
+        self._history.settle(settled.position_s, settled.segment, settled.dropped_samples, settled.flushes)
         self._losses = 0
+        if self._history.recording is not None:
+            self._trust_beyond(self._accused_at)
 
     # Between two workers.
 
@@ -182,14 +184,27 @@ class PoolSession:
         if self.session_id in suspects:
             if len(suspects) == 1 and self._is_same_audio():
                 return False
-            self._accused_at = self._consumed_bytes
-            self._suspected_until = max(self._history.end_bytes, self._suspected_until or 0)
+            self._accused_at = self._progress_bytes
+            self._suspected_until = max(self._history.end_bytes - 1, self._suspected_until or 0)
         return self._losses < MOST_LOSSES
 
     def _is_same_audio(self) -> bool:
         if self._accused_at is None:
             return False
-        return abs(self._consumed_bytes - self._accused_at) <= SAME_AUDIO_S * self._options.bytes_per_second
+        return abs(self._progress_bytes - self._accused_at) <= SAME_AUDIO_S * self._options.bytes_per_second
+
+    @property
+    def _progress_bytes(self) -> int:
+        """How far it was decoded: by its credits, or, as a recording has none, by what is settled."""
+        if self._history.recording is None:
+            return self._consumed_bytes
+        return round(self._history.position_s * self._options.bytes_per_second)
+
+    def _trust_beyond(self, position: int | None) -> None:
+        """Past the audio that it was suspected for it may be decoded together with others again."""
+        if self._suspected_until is not None and position is not None and self._progress_bytes > position:
+            self._suspected_until = None
+            self.worker.send(TrustSession(self.session_id))
 
     def resume(self) -> None:
         """A worker is ready: say everything again that is not settled."""
@@ -217,9 +232,7 @@ class PoolSession:
         """So many bytes, in all, no longer wait in the worker."""
         self._consumed_bytes = max(self._consumed_bytes, self._base_bytes + total_bytes)
         self._may_go_on.set()
-        if self._suspected_until is not None and self._consumed_bytes >= self._suspected_until:
-            self._suspected_until = None
-            self.worker.send(TrustSession(self.session_id))
+        self._trust_beyond(self._suspected_until)
 
     # Inside.
 

@@ -47,15 +47,16 @@ def test_a_task_carries_settings_and_recordings():
     model = open_store().resolve("starter-en")
     task = task_of(configuration(threads=2), Settings(), model, Workloads(None).clips(model), None)
     assert unpack(task.configure).engine.threads == 2
-    assert [(clip.name, clip.reference) for clip in task.clips] == [
+    assert [(clip.name, clip.reference) for clip in task.clips[:2]] == [
         ("go-forward.flac", "go forward ten meters"),
         ("five-five.flac", "five five"),
     ]
+    assert {clip.vocabulary for clip in task.clips} == {"commands"}
     assert task.language == "en"
 
 
 def test_of_a_model_nobody_knows_all_recordings_are_played():
-    assert len(Workloads(None).clips(None)) == 5
+    assert {audio.clip.vocabulary for audio in Workloads(None).clips(None)} == {"commands", "open"}
 
 
 def test_recordings_that_cannot_be_used_are_left_out(tmp_path, capsys):
@@ -75,7 +76,7 @@ def test_a_bench_shows_its_table_and_leaves_its_document(run: Run, tmp_path) -> 
     (result,) = found.results
     assert len(result.runs) == 2
     assert result.configuration.threads == Settings().engine.threads
-    assert result.figures["wer"].value == 0
+    assert (result.figures["wer"].value or 0.0) < 0.1
     assert {"rtf_wall", "rtf_model", "load", "load_cold"} <= set(result.figures)
     assert found.models[0].name == "starter-en"
     assert msgspec.json.decode(msgspec.json.encode(found)) == msgspec.json.decode(path.read_bytes())

@@ -67,7 +67,7 @@ def test_an_invalid_run_says_what_disturbed_it(capsys):
 @pytest.mark.model
 def test_a_quick_test_of_the_bundled_model_is_one_document(run: Run, tmp_path: Path) -> None:
     gates = tmp_path / "gates.toml"
-    gates.write_text('[[gate]]\nfigure = "wer"\nmax = 0.0\n\n[[gate]]\nfigure = "memory_peak"\nmax = 400e6\n')
+    gates.write_text('[[gate]]\nfigure = "wer"\nmax = 0.1\n\n[[gate]]\nfigure = "memory_peak"\nmax = 400e6\n')
     ran = run("selftest", "--quick", "--gate", gates, "--json", "-")
     document = json.loads(ran.out)
     assert document["verdict"] in ("PASS", "INVALID")  # the machine that runs the tests may be busy

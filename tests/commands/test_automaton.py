@@ -94,6 +94,11 @@ def test_the_automaton_is_the_smallest():
     )
 
 
+def test_nested_repeats_become_one_loop():
+    nested = Repeat(Repeat(Word("a"), 1, None), 2, None)
+    assert built(nested) == Automaton(arcs=({Label(1): 1}, {Label(1): 2}, {Label(1): 2}), final={2: 0.0})
+
+
 def test_a_word_loop_returns_to_its_start():
     assert built(word_loop(["a", "b"])).arcs[1] == {Label(1): 1, Label(2): 1}
 

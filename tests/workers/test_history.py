@@ -47,13 +47,40 @@ def test_flushes_stand_where_they_were_asked_for() -> None:
     assert said(history) == [b"aabb", None, b"cc", None]
 
 
-def test_a_flush_inside_a_settled_stretch_is_forgotten() -> None:
+def test_a_flush_that_was_answered_is_forgotten_though_the_position_falls_short_of_it() -> None:
     history = History(OPTIONS)
     history.add(b"aabb")
     history.flush()
     history.add(b"cc")
+    history.settle(2 / 16_000, 1, 0, flushes=1)  # a resampler still held the rest
+    assert said(history) == [b"bbcc"]
+
+
+def test_a_flush_at_the_settled_place_that_was_not_answered_is_asked_for_again() -> None:
+    history = History(OPTIONS)
+    history.add(b"aabb")
+    history.flush()
     history.settle(4 / 16_000, 1, 0)
-    assert said(history) == [b"cc"]
+    assert said(history) == [None]
+
+
+def test_asking_for_a_flush_again_and_again_at_one_place_keeps_one() -> None:
+    history = History(OPTIONS)
+    history.add(b"aa")
+    for _ in range(1000):
+        history.flush()
+    assert said(history) == [b"aa", None]
+
+
+def test_the_next_worker_counts_flushes_anew() -> None:
+    history = History(OPTIONS)
+    for piece in (b"aa", b"bb"):
+        history.add(piece)
+        history.flush()
+    history.settle(2 / 16_000, 1, 0, flushes=1)
+    history.resume(is_suspect=False)
+    history.settle(4 / 16_000, 2, 0, flushes=1)
+    assert said(history) == []
 
 
 def test_the_next_worker_is_told_segment_losses_and_partials_seen() -> None:

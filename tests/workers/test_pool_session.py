@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import cast
 
 import pytest
@@ -10,6 +11,7 @@ from edge_asr.clock import ManualClock
 from edge_asr.metrics.exposition import new_registry
 from edge_asr.metrics.instruments import Instruments
 from edge_asr.requests import SessionOptions
+from edge_asr.workers.messages import Settled
 from edge_asr.workers.session import MOST_LOSSES, PoolSession, SessionContext
 from edge_asr.workers.supervisor import Supervisor
 
@@ -74,3 +76,14 @@ async def test_after_too_many_losses_without_progress_a_session_gives_up(session
         outcomes.append(session.lose_worker(()))
         session.resume()
     assert outcomes == [True] * (MOST_LOSSES - 1) + [False]
+
+
+async def test_a_recording_is_accused_by_what_it_has_settled(session: PoolSession) -> None:
+    await session.send_recording(Path("upload.wav"), 3600.0)
+    session.settle(Settled("a", 54.0, 3, 0, 0, ()))
+    assert session.lose_worker({"a"})
+    session.resume()
+    session.settle(Settled("a", 88.0, 5, 0, 0, ()))
+    assert session.lose_worker({"a"})
+    session.resume()
+    assert not session.lose_worker({"a"})

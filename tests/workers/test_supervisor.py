@@ -61,7 +61,7 @@ async def test_a_worker_killed_while_loading_is_the_machines_fault(make_pool, tm
     await until((tmp_path / "loading").exists)
     os.kill(pool.status().worker_pid, signal.SIGKILL)
     error = await failing
-    assert type(error).code == "machine_cannot"
+    assert type(error).code == "load_interrupted"
     assert "killed by signal 9" in str(error)
 
 

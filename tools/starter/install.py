@@ -30,6 +30,7 @@ class Artifact:
     files: dict[str, str]
     """Role to file name in the export."""
     summary: str
+    hears: str = "hears {words} command words only"
 
 
 def artifacts(words: int) -> tuple[Artifact, ...]:
@@ -57,6 +58,7 @@ def artifacts(words: int) -> tuple[Artifact, ...]:
             "int8",
             {"encoder": "encoder.int8.onnx", "decoder": "decoder.onnx", "joiner": "joiner.int8.onnx", **common},
             "starter-en's encoder with a transducer head: open spelling, beam search, hotwords",
+            "was trained on {words} command words and spells others as they sound",
         ),
     )
 
@@ -82,7 +84,7 @@ def install(artifact: Artifact, out: Path, version: str, words: int) -> int:
         source=ModelSource(kind="bundled"),
         summary=artifact.summary,
         words_note=(
-            f"{artifact.name} hears {words} command words only; for open speech run "
+            f"{artifact.name} {artifact.hears.format(words=words)}; for open speech run "
             "`edge-asr models pull moonshine-tiny-en`"
         ),
         files={role: _described(target, name) for role, name in artifact.files.items()},
