@@ -31,7 +31,7 @@ from edge_asr.quantize.editing import Editor
 from edge_asr.quantize.embedding import integer_embedding, is_embedding
 from edge_asr.quantize.feedback import Moments
 from edge_asr.quantize.fold import fold_constants
-from edge_asr.quantize.half import fits_half, half_weights
+from edge_asr.quantize.half_weights import fits_half, half_weights
 from edge_asr.quantize.integer_product import integer_product
 from edge_asr.quantize.products import Weights, as_product, is_product, weight_name
 from edge_asr.quantize.sizes import settle_sizes

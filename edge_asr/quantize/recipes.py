@@ -22,7 +22,7 @@ from edge_asr.errors import ConfigurationError, NothingQuantized
 from edge_asr.quantize.choices import Choice, WeightOptions
 from edge_asr.quantize.feedback import Moments
 from edge_asr.quantize.graph import OperatorCounts, Prepared, Quantized, apply_assignment, quantizable_nodes
-from edge_asr.quantize.halves import convert_to_halves
+from edge_asr.quantize.half_graph import convert_to_halves
 from edge_asr.quantize.targets import Target
 from edge_asr.quantize.walk import operator_counts
 
