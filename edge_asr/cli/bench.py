@@ -68,8 +68,20 @@ from edge_asr.settings import Settings
     help="How long listeners talk in each paced run, and audio decoded in each other one.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the order in which runs are interleaved.")
-@click.option("--json", "json_path", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE")
-@click.option("--html", "html_path", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE")
+@click.option(
+    "--json",
+    "json_path",
+    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+    metavar="FILE",
+    help="Write everything there; - for standard output, in place of the table.",
+)
+@click.option(
+    "--html",
+    "html_path",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write one self-contained page with plots there.",
+)
 @click.option("--markdown", is_flag=True, help="Print the table in Markdown.")
 @common_options
 @pass_invocation

@@ -233,13 +233,17 @@ def exit_code(document: Document) -> int:
 
 
 def show(document: Document, wishes: Wishes) -> None:
-    """The table on standard output, the files where they were asked for."""
-    if wishes.json_path is not None:
+    """The table on standard output, the files where they were asked for; ``--json -`` takes the table's place."""
+    if wishes.json_path is not None and not wishes.is_json_printed:
         wishes.json_path.write_bytes(encode(document))
     if wishes.html_path is not None:
         from edge_asr.bench.report_html import render_html
 
         wishes.html_path.write_text(render_html(document), encoding="utf-8")
+    if wishes.is_json_printed:
+        sys.stdout.buffer.write(encode(document))
+        sys.stdout.buffer.flush()
+        return
     if wishes.is_markdown:
         from edge_asr.bench.report_markdown import render_markdown
 

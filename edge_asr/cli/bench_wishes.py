@@ -40,6 +40,11 @@ class Wishes:
     html_path: Path | None
     is_markdown: bool
 
+    @property
+    def is_json_printed(self) -> bool:
+        """Whether the document goes to standard output."""
+        return str(self.json_path) == "-"
+
     @classmethod
     def checked(
         cls,
