@@ -32,7 +32,7 @@ def test_what_is_not_settled_is_kept_to_the_byte(pieces: list[bytes], position_s
 
     history.settle(position_s, 1, 0)
 
-    start = min(int(position_s * 8000) * 2, len(whole))
+    start = min(round(position_s * 8000) * 2, len(whole))
     assert b"".join(piece for piece in history.pieces() if piece) == whole[start:]
     assert (history.start_bytes, history.end_bytes) == (start, len(whole))
     assert history.resume(is_suspect=False).position_s == start / 16_000
