@@ -14,6 +14,9 @@ from edge_asr.scoring import Metric
 SCHEMA = 1
 FILE = "quantization.json"
 
+STOCK = "stock-int8"
+"""Name of the usual int8 among the points of a search."""
+
 PointVerdict = Literal["within", "over", "undecided", "original", "not judged", "failed"]
 
 

@@ -7,11 +7,14 @@ the audio, so that an interrupted run goes on where it was and no model is decod
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
+from queue import Queue
 
 import msgspec
 
@@ -19,16 +22,23 @@ from edge_asr.quantize.decoding import Candidate, DecodingProcess, decoding_proc
 from edge_asr.quantize.decoding_messages import Recognised
 from edge_asr.quantize.evaluation_set import EvaluationSet, OnRecording, Recording
 from edge_asr.quantize.journal import Journal
+from edge_asr.resources.memory import available_bytes
 from edge_asr.scoring import ScoringReport, score
 from edge_asr.settings import Settings
 from edge_asr.store.digest import sha256_of
 from edge_asr.store.onnx_header import read_header
+from edge_asr.workers.loading import needed_bytes
 
 Stop = Callable[["Evaluation"], bool]
 """Looks at what was decoded so far, now and then, and says whether that is enough."""
 
 LOOKS = (0.1, 0.25, 0.5)
 """After which shares of the recordings :data:`Stop` is asked."""
+
+
+MOST_PROCESSES = 8
+MEMORY_SHARE = 0.5
+"""Of the free memory that they may take together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,19 +55,16 @@ class Evaluation:
         return sum(one.audio_s for one in self.recognised)
 
     @property
-    def rtf_cpu(self) -> float:
-        """CPU time per second of audio. Figures of different times are no comparison: see ``speed.py``."""
-        return sum(one.cpu_s for one in self.recognised) / self.audio_s
-
-    @property
     def wall_s(self) -> float:
-        """Time that decoding took, when it was done."""
+        """Time that decoding took, all processes together; no comparison with other models: see ``speed.py``."""
         return sum(one.wall_s for one in self.recognised)
 
-    @property
-    def rtf_wall(self) -> float:
-        """Wall time per second of audio."""
-        return self.wall_s / self.audio_s
+
+def processes_for(candidate: Candidate) -> int:
+    """How many processes decode side by side: one for each core that we may use, as far as memory goes."""
+    needed = needed_bytes(candidate.directory, candidate.manifest)
+    fitting = int(available_bytes() * MEMORY_SHARE) // needed
+    return max(1, min(len(os.sched_getaffinity(0)), MOST_PROCESSES, fitting))
 
 
 class Evaluator:
@@ -104,19 +111,39 @@ class Evaluator:
         return self._scored(recognised)
 
     def _recognise(self, candidate: Candidate) -> Iterator[Recognised]:
+        """In the order of the set; as many processes as there are cores decode what is not known yet."""
+        known = Journal(self._cache / f"{self._key(candidate)}.jsonl", Recognised)
+        recordings = self.evaluation.recordings
+        unknown = {one.sha256: one for one in recordings if known.find(one.sha256) is None}
         with ExitStack() as stack:
-            known = Journal(self._cache / f"{self._key(candidate)}.jsonl", Recognised)
-            process: DecodingProcess | None = None
-            for recording in self.evaluation.recordings:
+            fresh = stack.enter_context(self._decoded(candidate, list(unknown.values()))) if unknown else iter(())
+            for recording in recordings:
                 found = known.find(recording.sha256)
                 if found is None:
-                    # Only now: a model that was decoded before need not be loaded.
-                    process = process or stack.enter_context(
-                        decoding_process(candidate, self._settings, self._vad_model)
-                    )
-                    found = process.recognise(recording.clip.path)
+                    found = next(fresh)
                     known.enter(recording.sha256, found)
                 yield found
+
+    @contextmanager
+    def _decoded(self, candidate: Candidate, recordings: Sequence[Recording]) -> Iterator[Iterator[Recognised]]:
+        """What the model makes of these recordings, in their order; leaving the context ends the decoding."""
+        processes: Queue[DecodingProcess] = Queue()
+        with ExitStack() as stack:
+            for _ in range(min(processes_for(candidate), len(recordings))):
+                processes.put(stack.enter_context(decoding_process(candidate, self._settings, self._vad_model)))
+
+            def recognise(recording: Recording) -> Recognised:
+                process = processes.get()
+                try:
+                    return process.recognise(recording.clip.path)
+                finally:
+                    processes.put(process)
+
+            executor = ThreadPoolExecutor(processes.qsize())
+            try:
+                yield executor.map(recognise, recordings)
+            finally:
+                executor.shutdown(cancel_futures=True)
 
     def _scored(self, recognised: Sequence[Recognised]) -> Evaluation:
         recordings = self.evaluation.recordings[: len(recognised)]

@@ -11,10 +11,10 @@ from edge_asr.charts.charts import COLOURS, Bar, BarGroup, Reference, Segment, S
 from edge_asr.charts.charts import Point as Dot
 from edge_asr.charts.page import number, page, table
 from edge_asr.quantize.accept import UNIT_NAMES
-from edge_asr.quantize.document import AudioSet, Document, NodeRecord, Point, encode
+from edge_asr.quantize.document import STOCK, AudioSet, Document, NodeRecord, Point, encode
 
 MIB = 2**20
-_MOST_BARS = 24
+_MOST_BARS = 12
 """Nodes in the sensitivity chart; the others are in the table."""
 _STYLES = {"original": 0, "kept": 2, "within": 1, "other": 3, "stock": 5}
 
@@ -66,7 +66,17 @@ def summary(document: Document, kept: Point) -> str:
         parts.append(f"{document.metric.upper()} {rate_text(kept.accuracy.error_rate)} ({change_text(kept)})")
     if kept.speed is not None and kept.speed.ratio is not None:
         parts.append(f"{kept.speed.ratio:.2f} × the original's CPU time")
-    return ", ".join(parts)
+    return ", ".join(parts) + _beside_stock(document, kept)
+
+
+def _beside_stock(document: Document, kept: Point) -> str:
+    stock = next((point for point in document.points if point.name == STOCK and point.name != kept.name), None)
+    if stock is None:
+        return ""
+    text = f"; {kept.size_bytes / stock.size_bytes:.2f} × the size"
+    if kept.speed is not None and stock.speed is not None:
+        text += f" and {kept.speed.rtf_cpu / stock.speed.rtf_cpu:.2f} × the CPU time"
+    return f"{text} of the usual int8"
 
 
 def _models(document: Document) -> str:
@@ -171,7 +181,7 @@ def _group(point: Point, kept: str) -> str:
         return "original"
     if point.name == kept:
         return "kept"
-    if point.name.startswith("stock"):
+    if point.name == STOCK:
         return "stock"
     return "within" if point.verdict == "within" else "other"
 

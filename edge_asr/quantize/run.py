@@ -18,8 +18,8 @@ from edge_asr.engines.trial import trial_load
 from edge_asr.errors import ConfigurationError, InputError
 from edge_asr.quantize.calibrate import MOST_AUDIO_S, calibration_audio, choose_recordings
 from edge_asr.quantize.decoding import judging_settings
-from edge_asr.quantize.document import FILE, AudioSet, Document, Point, Resources, encode
-from edge_asr.quantize.evaluate import Evaluator
+from edge_asr.quantize.document import FILE, STOCK, AudioSet, Document, Point, Resources, encode
+from edge_asr.quantize.evaluate import Evaluator, processes_for
 from edge_asr.quantize.evaluation_set import (
     EvaluationSet,
     Recording,
@@ -63,8 +63,6 @@ CALIBRATION_SHARE = 0.1
 
 SENSITIVITY_AUDIO_S = 20.0
 """Heard once for every node and choice: most of the time of a search."""
-
-STOCK = "stock-int8"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,6 +167,7 @@ class _Job:
         self._searched: Searched | None = None
         self._notes: list[str] = []
         self._peak_disk_bytes = 0
+        self._decode_s = 0.0
 
     # A fixed recipe.
 
@@ -247,7 +246,7 @@ class _Job:
             kept=kept_components(self._workshop.components, order.options),
             measures_time=is_x86() and order.target.name == "x86",
             spare_s=self._spare_s(stock, usual, panel),
-            decode_s=panel.referee.original.wall_s if panel.referee else 0.0,
+            decode_s=self._decode_s,
         )
         self._searched = found = search.run()
         found.assignments[usual.name] = {
@@ -375,9 +374,11 @@ class _Job:
             return None
         evaluator = Evaluator(self._evaluation, self._settings, self._work / "decoded", self._order.vad_model)
         self._progress.stage("decoding with the original", len(self._evaluation.recordings))
+        began_s = time.monotonic()
         original = evaluator.evaluate(
             self._original.candidate, on_recording=lambda done, _total: self._progress.advance(done)
         )
+        self._decode_s = max(time.monotonic() - began_s, original.wall_s / processes_for(self._original.candidate))
         return Referee(evaluator, original, self._order.budget, self._progress)
 
     def _make(self, name: str, quantized: Mapping[str, Quantized]) -> Made:

@@ -36,7 +36,7 @@ def test_the_texts_of_the_real_engine_are_scored(evaluator: Evaluator, candidate
     # The scorer takes a run of spoken digits for one number, of which every recording has another one.
     assert (evaluation.report.reference_units, evaluation.report.substitutions) == (8, 8)
     assert evaluation.audio_s == pytest.approx(8 * 0.5 + 0.28)
-    assert evaluation.rtf_cpu > 0
+    assert evaluation.wall_s > 0
 
 
 def test_what_was_decoded_is_not_decoded_again(evaluator: Evaluator, candidate: Candidate, no_process):
