@@ -45,6 +45,7 @@ def main() -> None:
     parser.add_argument("--audio", type=Path, default=Path(tempfile.gettempdir()) / "edge-asr-prompts", metavar="DIR")
     parser.add_argument("--streams", type=int, default=4, help="live: streams at a time (default 4)")
     parser.add_argument("--eval", type=Path, metavar="MANIFEST", help="quantize: recordings to judge by")
+    parser.add_argument("--quantized", type=Path, metavar="DIR", help="quantize: what it wrote, or shall write")
     options = parser.parse_args()
     if options.figure == "quantize":
         figures = measure_quantization(options)

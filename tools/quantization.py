@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 MODEL = "starter-en-fp32"
+DOCUMENT = "quantization.json"
 BUDGET = "0.5%"
 WORDS = 20_000
 STARTER = Path(__file__).parent / "starter"
@@ -29,26 +30,35 @@ def measure_quantization(options: argparse.Namespace) -> dict[str, Any]:
     """Search, and measure what was found again with the bench."""
     manifest = options.eval or make_evaluation_set(Path(tempfile.gettempdir()) / "edge-asr-evaluation")
     with tempfile.TemporaryDirectory(prefix="edge-asr-quality-") as folder:
-        output = Path(folder) / "auto"
-        command = ["quantize", MODEL, "-o", str(output), "--eval", str(manifest), "--max-wer-increase", BUDGET]
-        _edge_asr(command, accepted=(0,))
-        document = json.loads((output / "quantization.json").read_text())
-        points = {point["name"]: point for point in document["points"]}
-        return {
-            "model": f"{document['origin']['name']} {document['origin']['version']}",
-            "words": document["evaluation"]["units"],
-            "recordings": document["evaluation"]["recordings"],
-            "budget": document["budget"],
-            "float32": _figures(points["float32"]),
-            "stock": _figures(points["stock-int8"]),
-            "auto": _figures(points[document["kept"]]),
-            "size_ratio": points[document["kept"]]["size_bytes"] / points["stock-int8"]["size_bytes"],
-            "rtf_ratio": points[document["kept"]]["speed"]["rtf_cpu"] / points["stock-int8"]["speed"]["rtf_cpu"],
-            "kept": document["kept"],
-            "nodes": points[document["kept"]]["nodes"],
-            "bench": _bench(output, manifest, Path(folder)),
-            "took": document["resources"],
-        }
+        output = options.quantized or Path(folder) / "auto"
+        if not (output / DOCUMENT).is_file():
+            command = ["quantize", MODEL, "-o", str(output), "--eval", str(manifest), "--max-wer-increase", BUDGET]
+            _edge_asr(command, accepted=(0,))
+        figures = figures_of(json.loads((output / DOCUMENT).read_text(encoding="utf-8")))
+        return figures | {"bench": _bench(output, manifest, Path(folder))}
+
+
+def figures_of(document: dict[str, Any]) -> dict[str, Any]:
+    """The figures of a search: the usual int8, what was found, and how they compare."""
+    points = {point["name"]: point for point in document["points"]}
+    stock, auto = points["stock-int8"], points[document["kept"]]
+    return {
+        "model": f"{document['origin']['name']} {document['origin']['version']}",
+        "words": document["evaluation"]["units"],
+        "recordings": document["evaluation"]["recordings"],
+        "budget": document["budget"],
+        "float32": _figures(points["float32"]),
+        "stock": _figures(stock),
+        "auto": _figures(auto),
+        "ratios": {
+            "size": auto["size_bytes"] / stock["size_bytes"],
+            "rtf": auto["speed"]["rtf_cpu"] / stock["speed"]["rtf_cpu"],
+        },
+        "rtf_to_float32": auto["speed"]["rtf_cpu"] / points["float32"]["speed"]["rtf_cpu"],
+        "kept": auto["name"],
+        "nodes": auto["nodes"],
+        "took": document["resources"],
+    }
 
 
 def make_evaluation_set(folder: Path) -> Path:
@@ -81,16 +91,20 @@ def _figures(point: dict[str, Any]) -> dict[str, Any]:
 
 
 def _bench(model: Path, manifest: Path, folder: Path) -> dict[str, Any]:
-    """The same model by `edge-asr bench`, on the first recordings."""
+    """The same model and its original by `edge-asr bench`, on the first recordings."""
     lines = manifest.read_text(encoding="utf-8").splitlines()[: BENCH_CLIPS + 1]
     few = manifest.with_name("bench.tsv")
     few.write_text("\n".join(lines) + "\n", encoding="utf-8")
     path = folder / "bench.json"
-    command = ["bench", str(model), "--audio", str(few), "--mode", "throughput", "--repeat", "1", "--json", str(path)]
+    command = ["bench", MODEL, str(model), "--audio", str(few), "--mode", "throughput", "--json", str(path)]
     _edge_asr(command, accepted=(0, 6))  # 6: the machine was disturbed
-    (result,) = json.loads(path.read_text())["results"]
-    figures = result["figures"]
-    return {"clips": len(lines) - 1, "rtf": figures["rtf_cpu"]["value"], "wer": figures["wer"]["value"]}
+    before, after = (result["figures"] for result in json.loads(path.read_text(encoding="utf-8"))["results"])
+    return {
+        "clips": len(lines) - 1,
+        "wer": after["wer"]["value"],
+        "rtf": after["rtf_cpu"]["value"],
+        "rtf_to_float32": after["rtf_cpu"]["value"] / before["rtf_cpu"]["value"],
+    }
 
 
 def _edge_asr(words: list[str], accepted: tuple[int, ...]) -> None:
