@@ -183,10 +183,9 @@ def _show(outcome: Outcome) -> None:
 def _table(document: Document) -> object:
     from rich.table import Table
 
-    from edge_asr.quantize.report_html import accuracy_cells, size_text, speed_cells
+    from edge_asr.quantize.report_html import accuracy_cells, headings, size_text, speed_cells
 
-    metric = document.metric.upper()
-    head = ["model", "verdict", "size", metric, "change (95 %)", "sub", "del", "ins", "RTF, CPU", "ratio (95 %)"]
+    head = headings(document)
     rows = [
         [
             f"{point.name} *" if point.name == document.kept else point.name,

@@ -57,6 +57,8 @@ class DecodingProcess:
         self._candidate = candidate
         self._process = process
         self._errors = errors
+        self.resident_bytes = 0
+        """Memory of the process when the model was loaded."""
 
     def recognise(self, recording: Path) -> Recognised:
         """Text and times of one recording.
@@ -76,6 +78,7 @@ class DecodingProcess:
         answer = self._read(Ready, LOAD_TIMEOUT_S)
         if answer.code:
             raise error_of(answer.code, answer.message)
+        self.resident_bytes = answer.resident_bytes
 
     def send(self, message: object) -> None:
         """A line to the child, which may be dead; then its last words are found when an answer is read."""

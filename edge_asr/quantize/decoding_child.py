@@ -19,6 +19,7 @@ from edge_asr.clock import MonotonicClock
 from edge_asr.errors import EdgeAsrError
 from edge_asr.quantize.decoding_messages import Ready, Recognised
 from edge_asr.requests import SessionOptions
+from edge_asr.resources.memory import read_process_memory
 from edge_asr.sessions.decode_loop import DecodeLoop
 from edge_asr.sources.file import open_file
 from edge_asr.transcription import transcribe
@@ -40,7 +41,7 @@ def main() -> None:
         except EdgeAsrError as error:
             _say(answer, Ready(code=error.code, message=str(error)))
         else:
-            _say(answer, Ready())
+            _say(answer, Ready(resident_bytes=read_process_memory(os.getpid()).resident_bytes))
             for line in sys.stdin.buffer:
                 _say(answer, _recognise(loop, msgspec.json.decode(line, type=str)))
     os._exit(0)  # native thread pools can hang the interpreter's own way out

@@ -22,5 +22,7 @@ class Recognised(msgspec.Struct, frozen=True, kw_only=True):
 class Ready(msgspec.Struct, frozen=True, kw_only=True):
     """The first answer: the model has decoded something, or cannot be loaded."""
 
+    resident_bytes: int = 0
+    """Memory of the process then."""
     code: str = ""
     message: str = ""

@@ -57,6 +57,8 @@ class Speed(msgspec.Struct, frozen=True, kw_only=True):
 
     rtf_cpu: float
     """CPU seconds per second of audio, one thread."""
+    resident_bytes: int = 0
+    """Memory of a process with the model loaded, the libraries included."""
     ratio: float | None = None
     """To that of the original."""
     low: float | None = None

@@ -160,11 +160,12 @@ def with_speeds(points: Sequence[Point], speeds: Speeds, reference: str) -> list
 
 def _speed(name: str, speeds: Speeds, reference: str) -> Speed:
     if name == reference:
-        return Speed(rtf_cpu=speeds.rtf_cpu(name), ratio=1.0)
+        return Speed(rtf_cpu=speeds.rtf_cpu(name), resident_bytes=speeds.resident_bytes[name], ratio=1.0)
     change = speeds.ratio(name, reference)
     interval = change.ratio_interval
     return Speed(
         rtf_cpu=speeds.rtf_cpu(name),
+        resident_bytes=speeds.resident_bytes[name],
         ratio=change.ratio,
         low=interval.low if interval else None,
         high=interval.high if interval else None,

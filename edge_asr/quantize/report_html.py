@@ -80,9 +80,14 @@ def _beside_stock(document: Document, kept: Point) -> str:
 
 
 def _models(document: Document) -> str:
-    metric = document.metric.upper()
-    head = ["Model", "Verdict", "Size", metric, "Change, 95 % interval", "Sub", "Del", "Ins", "RTF, CPU", "Ratio"]
-    return table(head, (_model_row(point, document.kept) for point in document.points), numbers=range(2, 10))
+    rows = (_model_row(point, document.kept) for point in document.points)
+    return table(headings(document), rows, numbers=range(2, 11))
+
+
+def headings(document: Document) -> list[str]:
+    """Of the table of models."""
+    judged = [document.metric.upper(), "Change, 95 % interval", "Sub", "Del", "Ins"]
+    return ["Model", "Verdict", "Size", *judged, "Memory", "RTF, CPU", "Ratio"]
 
 
 def _model_row(point: Point, kept: str) -> str:
@@ -102,13 +107,14 @@ def accuracy_cells(point: Point) -> list[str]:
 
 
 def speed_cells(point: Point) -> list[str]:
-    """Real-time factor, and its ratio to the original's."""
+    """Memory of a process with the model, real-time factor, and its ratio to the original's."""
     speed = point.speed
     if speed is None:
-        return ["", ""]
+        return ["", "", ""]
+    memory = f"{speed.resident_bytes / MIB:.0f} MiB" if speed.resident_bytes else ""
     ratio = "" if speed.ratio is None else f"{speed.ratio:.2f}"
     interval = "" if speed.low is None or speed.high is None else f" ({speed.low:.2f} to {speed.high:.2f})"
-    return [f"{speed.rtf_cpu:.4f}", ratio + interval]
+    return [memory, f"{speed.rtf_cpu:.4f}", ratio + interval]
 
 
 def size_text(size_bytes: int) -> str:

@@ -29,6 +29,8 @@ class Speeds:
     """CPU seconds and audio seconds of each model, by recording and round."""
 
     blocks: Mapping[str, tuple[Block, ...]]
+    resident_bytes: Mapping[str, int]
+    """Memory of each model's process when it was loaded."""
 
     def rtf_cpu(self, name: str) -> float:
         """Pooled CPU time per second of audio."""
@@ -89,4 +91,5 @@ def measure_speed(
                     heard = processes[name].recognise(recording.clip.path)
                     # Rounds of one recording are one block: what disturbs them comes from outside.
                     blocks[name].append(Block(0, recording.sha256, heard.cpu_s, heard.audio_s))
-    return Speeds({name: tuple(own) for name, own in blocks.items()})
+        resident = {name: process.resident_bytes for name, process in processes.items()}
+    return Speeds({name: tuple(own) for name, own in blocks.items()}, resident)
