@@ -112,6 +112,8 @@ class ModelManifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """``lower`` for models that only write capitals."""
     words_note: str = ""
     """What the model cannot hear, when its vocabulary is closed; said on stderr by ``transcribe``."""
+    blank_penalty: float = 0.0
+    """What ``edge-asr quantize`` subtracted from the blank's score, in nats; it is in the graph, and nobody adds it."""
 
     def __post_init__(self) -> None:
         allowed = "abcdefghijklmnopqrstuvwxyz0123456789._-"
@@ -159,15 +161,12 @@ def format_manifest(manifest: ModelManifest) -> str:
     """Write a manifest as TOML that :func:`parse_manifest` reads back to an equal value."""
     plain = msgspec.to_builtins(manifest)
     tables = {key: plain.pop(key) for key in ("source", "files")}
-    lines = [f"{key} = {_toml_value(value)}" for key, value in plain.items() if value not in _OMITTED]
+    defaults = {entry.name: entry.default for entry in msgspec.structs.fields(ModelManifest)}
+    lines = [f"{key} = {_toml_value(value)}" for key, value in plain.items() if value != defaults[key]]
     lines += ["", "[source]", *_table_lines(tables["source"])]
     for role, file in tables["files"].items():
         lines += ["", f"[files.{role}]", *_table_lines(file)]
     return "\n".join(lines) + "\n"
-
-
-_OMITTED = ("", "as_is")
-"""Defaults that would only make a manifest longer."""
 
 
 def _table_lines(table: dict[str, object]) -> list[str]:

@@ -19,8 +19,8 @@ from edge_asr.settings import Settings
 if TYPE_CHECKING:
     from edge_asr.quantize.choices import WeightAlgorithm
     from edge_asr.quantize.document import Document
+    from edge_asr.quantize.order import Outcome
     from edge_asr.quantize.recipes import RecipeName
-    from edge_asr.quantize.run import Outcome
 
 LARGEST_BUDGET_POINTS = 50.0
 
@@ -122,8 +122,9 @@ def run_job(wishes: Wishes, settings: Settings) -> int:
     """
     _require_packages()
     from edge_asr.quantize.choices import WeightOptions
+    from edge_asr.quantize.order import Order
     from edge_asr.quantize.recipes import RecipeOptions
-    from edge_asr.quantize.run import Order, quantize
+    from edge_asr.quantize.run import quantize
     from edge_asr.quantize.targets import TARGETS
 
     store = open_store()

@@ -274,9 +274,10 @@ class Search:
 
     def _is_accepted(self, name: str, steps: Sequence[Step]) -> bool:
         chosen = assignment_after(steps)
-        made = self._workshop.make(name, self._quantized(chosen, self.found.treatment))
+        treatment = self.found.treatment
+        made = self._workshop.make(name, self._quantized(chosen, treatment), treatment.blank_penalty)
         self.found.assignments[name] = chosen
-        self.found.treatments[name] = self.found.treatment
+        self.found.treatments[name] = treatment
         if self._judge.judge(made).verdict != "within":
             self._workshop.discard(made)
             return False

@@ -76,12 +76,13 @@ class Workshop:
         candidate = Candidate(self.original.manifest, self.original.directory)
         return Made("float32", candidate, graph_bytes(candidate), counts)
 
-    def make(self, name: str, quantized: Mapping[str, Quantized]) -> Made:
+    def make(self, name: str, quantized: Mapping[str, Quantized], blank_penalty: float = 0.0) -> Made:
         """Write a candidate.
 
         Args:
             name: Of its directory; one of that name is replaced.
             quantized: By role; other graphs are the original's, cleaned up.
+            blank_penalty: What is in the graph, for the manifest.
 
         Raises:
             DiskFull: It does not fit.
@@ -99,7 +100,8 @@ class Workshop:
             else:
                 path.symlink_to((self.original.directory / file.path).resolve())
             files[role] = ModelFile(path=path.name, size_bytes=path.stat().st_size, sha256=sha256_of(path))
-        candidate = Candidate(self._manifest(name, quantized, files), directory)
+        manifest = msgspec.structs.replace(self._manifest(name, quantized, files), blank_penalty=blank_penalty)
+        candidate = Candidate(manifest, directory)
         (directory / MANIFEST_FILE).write_text(format_manifest(candidate.manifest), encoding="utf-8")
         return Made(
             name,

@@ -6,11 +6,13 @@ import pytest
 from edge_asr.engines.trial import trial_load
 from edge_asr.errors import InputError
 from edge_asr.manifest import MANIFEST_FILE, read_manifest
+from edge_asr.quantize.auto import smallest_fast_enough
 from edge_asr.quantize.choices import WeightOptions
 from edge_asr.quantize.document import FILE, Document
+from edge_asr.quantize.order import Order, Outcome
 from edge_asr.quantize.progress import Silence
 from edge_asr.quantize.recipes import RecipeOptions
-from edge_asr.quantize.run import Order, Outcome, quantize, smallest_fast_enough
+from edge_asr.quantize.run import quantize
 from edge_asr.quantize.targets import TARGETS
 from edge_asr.settings import EngineSettings
 from edge_asr.store.digest import check_files

@@ -62,3 +62,9 @@ def test_a_model_is_not_quantized_twice(workshop: Workshop, tmp_path: Path):
 def test_the_precision_leaves_the_name():
     assert base_name("starter-en-fp32") == "starter-en"
     assert base_name("starter-en") == "starter-en"
+
+
+def test_a_blank_penalty_stands_in_the_manifest(workshop: Workshop):
+    made = workshop.make("auto", {}, blank_penalty=0.2)
+    assert read_manifest(made.candidate.directory / MANIFEST_FILE).blank_penalty == 0.2
+    assert "blank_penalty" not in (workshop.original.directory / MANIFEST_FILE).read_text()

@@ -1,0 +1,118 @@
+"""``auto`` from beginning to end: yardsticks, search, and which of the accepted models is kept."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+
+from edge_asr.errors import ConfigurationError
+from edge_asr.quantize.document import STOCK
+from edge_asr.quantize.noise_ear import NoiseEar
+from edge_asr.quantize.panel import Panel
+from edge_asr.quantize.recipes import PRODUCTS, apply_recipe, kept_components
+from edge_asr.quantize.referee import with_speeds
+from edge_asr.quantize.search import Search, Searched
+from edge_asr.quantize.sensitivity import Comparer, Ear
+from edge_asr.quantize.stock import stock_int8
+from edge_asr.quantize.table import Result, Table
+from edge_asr.quantize.workshop import Made, graph_files
+
+USUAL = "int8"
+TIMED = 4
+"""Of the accepted models the smallest so many are timed."""
+
+
+def search(table: Table) -> Result:
+    """Find the smallest model within the budget that is no slower than the usual int8.
+
+    Raises:
+        EdgeAsrError: The model, the recordings or the machine will not do.
+    """
+    order, components = table.order, table.workshop.components
+    panel = Panel(_ear(table), table.referee())
+    stock = table.make(STOCK, stock_int8(graph_files(order.original)))
+    usual = table.make(USUAL, apply_recipe("int8", components, order.target, order.options))
+    panel.judge(stock)
+    panel.limit = panel.divergence(usual).harm
+    is_usual_accepted = panel.judge(usual).verdict == "within"
+    found = Search(
+        table.workshop,
+        panel.ear,
+        order.target,
+        panel,
+        table.folder / "sensitivity",
+        table.progress,
+        kept=kept_components(components, order.options),
+        measures_time=is_x86() and order.target.name == "x86",
+        spare_s=_spare_s(table, panel, stock, usual),
+        decode_s=table.decode_s,
+    ).run()
+    found.assignments[USUAL] = {
+        (node.component, node.name): "int8" for node in found.nodes if node.operator in PRODUCTS
+    }
+    table.weigh()
+    accepted = [*found.accepted, *([usual] if is_usual_accepted else [])]
+    return _chosen(table, panel, found, stock, sorted(accepted, key=lambda made: made.graph_bytes))
+
+
+def is_x86() -> bool:
+    """Whether this machine is one."""
+    return platform.machine() in ("x86_64", "AMD64")
+
+
+def smallest_fast_enough(ratios: Mapping[str, float], yardstick: str) -> tuple[str, str]:
+    """Which of several accepted models is kept, and what is to be said about it.
+
+    Args:
+        ratios: Models in the order of their size, the smallest first, to their CPU time over that of the yardstick.
+        yardstick: Its name.
+    """
+    smallest = next(iter(ratios))
+    kept = next((name for name, ratio in ratios.items() if ratio <= 1.0), smallest)
+    if kept != smallest:
+        return kept, f"{smallest} is smaller but takes {ratios[smallest]:.2f} times the CPU time of {yardstick} here"
+    if ratios[kept] > 1.0:
+        return kept, f"{kept} takes {ratios[kept]:.2f} times the CPU time of {yardstick} here"
+    return kept, ""
+
+
+def _chosen(table: Table, panel: Panel, found: Searched, stock: Made, accepted: list[Made]) -> Result:
+    """Of the accepted models, the smallest first, the one to keep."""
+    points = panel.points(table.original)
+    if not accepted:
+        undecided = [point.name for point in points if point.verdict == "undecided"]
+        notes = tuple(panel.referee.why_undecided(name) for name in undecided) if panel.referee else ()
+        return Result(tuple(points), None, notes, found)
+    verdicts = {point.name: point.verdict for point in points}
+    candidates = accepted[:TIMED]
+    beside = [made for made in (table.original, stock) if verdicts[made.name] != "failed"]
+    speeds = table.speeds({made.name: made for made in (*beside, *candidates)}.values())
+    # What the usual int8 has ruined may be fast for that very reason.
+    yardstick = table.original if verdicts[stock.name] in ("over", "failed") else stock
+    ratios = {made.name: speeds.ratio(made.name, yardstick.name).ratio or 1.0 for made in candidates}
+    name, note = smallest_fast_enough(ratios, yardstick.name)
+    kept = next(made for made in candidates if made.name == name)
+    return Result(tuple(with_speeds(points, speeds, table.original.name)), kept, (note,) if note else (), found)
+
+
+def _ear(table: Table) -> Comparer:
+    table.progress.stage("listening with the original", 1)
+    if table.workshop.family.kind != "streaming":
+        if table.recordings.evaluation is None:
+            raise ConfigurationError(
+                "models that do not stream are searched by their errors only; add --eval MANIFEST, or name a recipe"
+            )
+        return NoiseEar(table.workshop.components)
+    order = table.order
+    audio = table.recordings.calibration_audio(order.original.manifest.sample_rate_hz, order.seed)
+    return Ear(table.workshop, audio, table.folder / "steps")
+
+
+def _spare_s(table: Table, panel: Panel, stock: Made, usual: Made) -> float:
+    """How much longer a step of our int8 may take without being slower than the usual one."""
+    failed = {point.name for point in panel.points(table.original) if point.verdict == "failed"}
+    chunk_s = table.order.original.manifest.chunk_ms / 1000
+    if failed & {stock.name, usual.name} or not chunk_s:
+        return 0.0
+    speeds = table.speeds((stock, usual))
+    return (speeds.rtf_cpu(stock.name) - speeds.rtf_cpu(usual.name)) * chunk_s
