@@ -104,8 +104,8 @@ def _ear(table: Table) -> Comparer:
             )
         return NoiseEar(table.workshop.components)
     order = table.order
-    audio = table.recordings.calibration_audio(order.original.manifest.sample_rate_hz, order.seed)
-    return Ear(table.workshop, audio, table.folder / "steps")
+    compared, others = table.recordings.search_audio(order.original.manifest.sample_rate_hz, order.seed)
+    return Ear(table.workshop, compared, others, table.folder / "steps")
 
 
 def _spare_s(table: Table, panel: Panel, stock: Made, usual: Made) -> float:

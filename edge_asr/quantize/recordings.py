@@ -24,8 +24,8 @@ from edge_asr.workload import bundled_clips, read_clips
 CALIBRATION_SHARE = 0.1
 """Of the evaluation set, where no calibration recordings are given; those no longer judge."""
 
-SEARCH_AUDIO_S = 20.0
-"""Calibration audio of a search, which hears it again and again."""
+COMPARED_AUDIO_S = 20.0
+"""Calibration audio that a search compares models by, again and again; the rest is calibrated with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,15 @@ class Recordings:
         """The sound of the calibration at the model's rate."""
         return calibration_audio(self.calibration, rate_hz, seed)
 
+    def search_audio(self, rate_hz: int, seed: int) -> tuple[list[Float32Array], list[Float32Array]]:
+        """The sound to compare models by, and other sound to calibrate with; the same where there is too little."""
+        compared = choose_recordings(self.calibration, seed, COMPARED_AUDIO_S)
+        others = [recording for recording in self.calibration if recording not in compared]
+        return (
+            calibration_audio(compared, rate_hz, seed),
+            calibration_audio(others or compared, rate_hz, seed + 1),
+        )
+
 
 def read_recordings(order: Order, progress: Progress) -> Recordings:
     """Read every recording that the order names, and see that they will do.
@@ -60,8 +69,7 @@ def read_recordings(order: Order, progress: Progress) -> Recordings:
     if evaluation is not None:
         require_apart(pool, evaluation)
         _require_enough(order, evaluation, str(order.evaluation))
-    longest_s = SEARCH_AUDIO_S if order.recipe == "auto" else MOST_AUDIO_S
-    chosen = choose_recordings(pool, order.seed, longest_s) if order.needs_calibration else []
+    chosen = choose_recordings(pool, order.seed, MOST_AUDIO_S) if order.needs_calibration else []
     return Recordings(evaluation, tuple(chosen), source)
 
 

@@ -35,9 +35,6 @@ SECOND_LOOK = 0.25
 _FIRST: tuple[Choice, ...] = ("int8", "weight4")
 _SECOND: tuple[Choice, ...] = ("weight8", "fp16")
 
-MOST_STEPS = 48
-"""Of each graph, kept for what looks inside; they come from all recordings alike."""
-
 Harms = dict[NodeKey, dict[Choice, Divergence]]
 
 
@@ -60,13 +57,20 @@ class Comparer(Protocol):
 class Ear:
     """Hears the same recordings with every model and compares the posteriors with the original's."""
 
-    def __init__(self, workshop: Workshop, audio: Sequence[Float32Array], folder: Path) -> None:
+    def __init__(
+        self,
+        workshop: Workshop,
+        audio: Sequence[Float32Array],
+        calibration: Sequence[Float32Array],
+        folder: Path,
+    ) -> None:
         """Listen with the original.
 
         Args:
             workshop: Whose original is the reference.
-            audio: Recordings at the model's rate.
-            folder: Where inputs of its runs are kept; emptied first.
+            audio: Recordings at the model's rate that models are compared by.
+            calibration: Others, whose inputs are kept: what is fitted to one recording looks better on it than it is.
+            folder: Where those inputs are kept; emptied first.
 
         Raises:
             ModelUnsupported: Models of the family cannot be run step by step.
@@ -83,7 +87,7 @@ class Ear:
         self._few = _count_of(self._audio, QUICK_AUDIO_S * self._rate_hz)
         shutil.rmtree(folder, ignore_errors=True)
         self._steps = RecordedSteps(folder)
-        self._steps.record(runner, self._audio, MOST_STEPS)
+        self._steps.record(runner, calibration)
 
     @property
     def digest(self) -> str:
@@ -110,7 +114,7 @@ class Ear:
         return divergence(self._original[:count], heard, self.blank)
 
     def steps(self, role: str) -> Iterator[Inputs]:
-        """Inputs of runs of one graph of the original, from all recordings."""
+        """Inputs of runs of one graph of the original, while it heard the calibration recordings."""
         return self._steps.read(role)
 
     def _runner(self, files: Mapping[str, Path | bytes]) -> StreamingRunner:

@@ -27,6 +27,12 @@ def test_a_set_that_can_never_decide_is_refused_with_the_size_needed():
         require_decidable(words(1000), budget=0.005)
 
 
+def test_characters_are_asked_for_where_characters_are_scored():
+    evaluation = EvaluationSet(words(10).recordings, "zh")
+    with pytest.raises(InputError, match=r"10 characters, too few"):
+        require_decidable(evaluation, budget=0.005)
+
+
 def test_a_set_that_may_decide_is_taken():
     require_decidable(words(1153), budget=0.005)
 

@@ -62,6 +62,7 @@ def test_within_the_budget_the_model_is_kept_and_timed_beside_the_original(tmp_p
     assert original.speed.ratio == 1.0
     assert made.speed is not None
     assert made.speed.rtf_cpu > 0
+    assert made.speed.resident_bytes > 10 << 20
 
 
 def test_without_a_budget_the_damage_is_shown_and_the_model_written(tmp_path: Path):

@@ -92,7 +92,8 @@ class Table:
     def __init__(self, folder: Path, *, sabotaged: bool, limit: float) -> None:
         original = InstalledModel(write_model(folder / "model", sabotaged=sabotaged), folder / "model")
         self.workshop = Workshop(original, folder / "candidates")
-        ear = Ear(self.workshop, [silence(0.5, 16_000), noise(0.5, 16_000)], folder / "steps")
+        audio = [silence(0.5, 16_000), noise(0.5, 16_000)]
+        ear = Ear(self.workshop, audio, audio, folder / "steps")
         self.judge = Limit(ear, limit)
         self.search = Search(
             self.workshop, ear, TARGETS["x86"], self.judge, folder / "sensitivity", Silence(), kept=("decoder",)
