@@ -51,6 +51,13 @@ from edge_asr.cli.options import Invocation, common_options, pass_invocation
     help="The board it is for; without it this machine, where speed can be measured.",
 )
 @click.option(
+    "--goal",
+    type=click.Choice(["better", "smallest"]),
+    default="better",
+    show_default=True,
+    help="auto: no more errors than the usual int8, or the smallest model within the budget.",
+)
+@click.option(
     "--algorithm",
     type=click.Choice(["rtn", "hqq", "k-quant", "gptq"]),
     default="rtn",
@@ -86,6 +93,7 @@ def quantize(
     evaluation: Path | None,
     budget: str | None,
     target: str | None,
+    goal: str,
     algorithm: str,
     quantize_decoder: bool,
     file_format: str,
@@ -111,6 +119,7 @@ def quantize(
         evaluation=evaluation,
         budget=budget,
         target=target,
+        goal=goal,
         algorithm=algorithm,
         is_decoder_quantized=quantize_decoder,
         file_format=file_format,

@@ -19,7 +19,7 @@ from edge_asr.settings import Settings
 if TYPE_CHECKING:
     from edge_asr.quantize.choices import WeightAlgorithm
     from edge_asr.quantize.document import Document
-    from edge_asr.quantize.order import Outcome
+    from edge_asr.quantize.order import Goal, Outcome
     from edge_asr.quantize.recipes import RecipeName
 
 LARGEST_BUDGET_POINTS = 50.0
@@ -37,6 +37,7 @@ class Wishes:
     budget: float | None
     """Absolute: 0.005 for half a percentage point."""
     target: str
+    goal: str
     algorithm: str
     is_decoder_quantized: bool
     file_format: str
@@ -54,6 +55,7 @@ class Wishes:
         evaluation: Path | None,
         budget: str | None,
         target: str | None,
+        goal: str,
         algorithm: str,
         is_decoder_quantized: bool,
         file_format: str,
@@ -86,6 +88,7 @@ class Wishes:
             evaluation=evaluation,
             budget=None if budget is None else parse_points(budget, "--max-wer-increase"),
             target=target or this_machine(),
+            goal=goal,
             algorithm=algorithm,
             is_decoder_quantized=is_decoder_quantized,
             file_format=file_format,
@@ -140,6 +143,7 @@ def run_job(wishes: Wishes, settings: Settings) -> int:
         evaluation=wishes.evaluation,
         calibration=wishes.calibration,
         budget=wishes.budget,
+        goal=cast("Goal", wishes.goal),
         file_format=cast('Literal["onnx", "ort"]', wishes.file_format),
         seed=wishes.seed,
         settings=settings,

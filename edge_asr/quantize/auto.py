@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from edge_asr.errors import ConfigurationError
 from edge_asr.quantize.document import STOCK
@@ -32,9 +32,11 @@ def search(table: Table) -> Result:
     panel = Panel(_ear(table), table.referee())
     stock = table.make(STOCK, stock_int8(graph_files(order.original)))
     usual = table.make(USUAL, apply_recipe("int8", components, order.target, order.options))
-    panel.judge(stock)
+    standard = panel.judge(stock)
     panel.limit = panel.divergence(usual).harm
-    is_usual_accepted = panel.judge(usual).verdict == "within"
+    if order.goal == "better" and standard.verdict == "within" and standard.accuracy is not None:
+        panel.most_errors = standard.accuracy.errors
+    verdict = panel.judge(usual).verdict
     found = Search(
         table.workshop,
         panel.ear,
@@ -51,7 +53,9 @@ def search(table: Table) -> Result:
         (node.component, node.name): "int8" for node in found.nodes if node.operator in PRODUCTS
     }
     table.weigh()
-    accepted = [*found.accepted, *([usual] if is_usual_accepted else [])]
+    accepted = [*found.accepted, *([usual] if verdict == "within" else [])]
+    # A model within the budget is better than none, even where none is better than the usual int8.
+    accepted = accepted or [*found.behind, *([usual] if verdict == "behind" else [])]
     return _chosen(table, panel, found, stock, sorted(accepted, key=lambda made: made.graph_bytes))
 
 
@@ -92,7 +96,20 @@ def _chosen(table: Table, panel: Panel, found: Searched, stock: Made, accepted: 
     ratios = {made.name: speeds.ratio(made.name, yardstick.name).ratio or 1.0 for made in candidates}
     name, note = smallest_fast_enough(ratios, yardstick.name)
     kept = next(made for made in candidates if made.name == name)
-    return Result(tuple(with_speeds(points, speeds, table.original.name)), kept, (note,) if note else (), found)
+    all_notes = (note, _of_behind(found.behind, kept))
+    points = with_speeds(points, speeds, table.original.name)
+    return Result(tuple(points), kept, tuple(filter(None, all_notes)), found)
+
+
+def _of_behind(behind: Sequence[Made], kept: Made) -> str:
+    """What to say of models within the budget that err more than the usual int8."""
+    if kept in behind:
+        return f"{kept.name} has more errors than {STOCK}; no model with fewer was found within the budget"
+    smaller = [made for made in behind if made.graph_bytes < kept.graph_bytes]
+    if not smaller:
+        return ""
+    smallest = min(smaller, key=lambda made: made.graph_bytes)
+    return f"{smallest.name} is smaller and within the budget, with more errors than {STOCK}; --goal smallest keeps it"
 
 
 def _ear(table: Table) -> Comparer:

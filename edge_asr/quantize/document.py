@@ -17,7 +17,8 @@ FILE = "quantization.json"
 STOCK = "stock-int8"
 """Name of the usual int8 among the points of a search."""
 
-PointVerdict = Literal["within", "over", "undecided", "original", "not judged", "failed"]
+PointVerdict = Literal["within", "behind", "over", "undecided", "original", "not judged", "failed"]
+"""``behind``: within the budget, but with more errors than the usual int8, where a better model is looked for."""
 
 
 class Origin(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,6 +51,11 @@ class Accuracy(msgspec.Struct, frozen=True, kw_only=True):
     disagreements: int = 0
     recordings: int = 0
     """Decoded; fewer than the set has where the answer was plain before."""
+
+    @property
+    def errors(self) -> int:
+        """Of all three kinds."""
+        return self.substitutions + self.deletions + self.insertions
 
 
 class Speed(msgspec.Struct, frozen=True, kw_only=True):
@@ -145,6 +151,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     seed: int
     budget: float | None = None
     """Absolute."""
+    goal: str = ""
+    """``better`` or ``smallest``, for a search."""
     metric: Metric = "wer"
     normaliser: str = ""
     blocks: int = 0

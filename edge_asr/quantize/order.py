@@ -12,6 +12,10 @@ from edge_asr.quantize.targets import Target
 from edge_asr.settings import Settings
 from edge_asr.store.store import InstalledModel
 
+Goal = Literal["better", "smallest"]
+"""``better``: the smallest within the budget that has no more errors than the usual int8; ``smallest``: whatever its
+errors."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
@@ -28,6 +32,7 @@ class Order:
     """Manifest or folder; ``None``: a part of the evaluation set, or the recordings inside the package."""
     budget: float | None = None
     """Absolute increase of the error rate, 0.005 for half a percentage point."""
+    goal: Goal = "better"
     seed: int = 0
     settings: Settings = field(default_factory=Settings)
     vad_model: Path | None = None

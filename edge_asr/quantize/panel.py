@@ -23,6 +23,8 @@ class Panel:
     referee: Referee | None
     limit: float = math.inf
     """Harm that is accepted where there is no referee."""
+    most_errors: int | None = None
+    """Errors of the usual int8: a model with more of them is behind it; ``None``: that does not matter."""
     _points: list[Point] = field(default_factory=list)
 
     def judge(self, made: Made) -> Point:
@@ -40,6 +42,8 @@ class Panel:
                 size_bytes=made.graph_bytes,
                 nodes=choices_in(made),
             )
+        if point.verdict == "within" and self._is_behind(point):
+            point = msgspec.structs.replace(point, verdict="behind")
         point = msgspec.structs.replace(point, divergence=divergence.nats)
         self._points.append(point)
         return point
@@ -57,6 +61,9 @@ class Panel:
             Point(name=original.name, verdict="original", size_bytes=original.graph_bytes, nodes=nodes, divergence=0.0),
             *self._points,
         ]
+
+    def _is_behind(self, point: Point) -> bool:
+        return self.most_errors is not None and point.accuracy is not None and point.accuracy.errors > self.most_errors
 
     def _by_divergence(self, divergence: Divergence) -> PointVerdict:
         return "within" if divergence.harm <= self.limit else "over"

@@ -189,7 +189,7 @@ def _group(point: Point, kept: str) -> str:
         return "kept"
     if point.name == STOCK:
         return "stock"
-    return "within" if point.verdict == "within" else "other"
+    return "within" if point.verdict in ("within", "behind") else "other"
 
 
 def _sensitivity(nodes: Sequence[NodeRecord]) -> Iterator[str]:

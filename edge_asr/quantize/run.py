@@ -88,6 +88,7 @@ def _document(table: Table, result: Result) -> Document:
         why=order.target.why,
         seed=order.seed,
         budget=order.budget,
+        goal=order.goal if order.recipe == "auto" else "",
         metric=evaluation.metric if evaluation else "wer",
         normaliser=score([], [], evaluation.language).normaliser if evaluation else "",
         blocks=len(set(evaluation.blocks)) if evaluation else 0,

@@ -42,7 +42,7 @@ TIME_WEIGHTS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 4.0)
 """How much saved time counts beside saved bytes, both as shares of the whole; the first that keeps the predicted time
 of the smallest model within what is allowed is taken."""
 
-EXTRA_TRIES = 3
+EXTRA_TRIES = 5
 """Steps beyond the end that are tried."""
 
 WORTH_WHILE = 0.03
@@ -70,6 +70,8 @@ class Searched:
     """What the search found."""
 
     accepted: list[Made] = field(default_factory=list)
+    behind: list[Made] = field(default_factory=list)
+    """Within the budget, and with more errors than the usual int8."""
     harms: Harms = field(default_factory=dict)
     nodes: list[Node] = field(default_factory=list)
     assignments: dict[str, dict[NodeKey, Choice]] = field(default_factory=dict)
@@ -278,11 +280,14 @@ class Search:
         made = self._workshop.make(name, self._quantized(chosen, treatment), treatment.blank_penalty)
         self.found.assignments[name] = chosen
         self.found.treatments[name] = treatment
-        if self._judge.judge(made).verdict != "within":
+        verdict = self._judge.judge(made).verdict
+        if verdict == "within":
+            self.found.accepted.append(made)
+        elif verdict == "behind":
+            self.found.behind.append(made)
+        else:
             self._workshop.discard(made)
-            return False
-        self.found.accepted.append(made)
-        return True
+        return verdict == "within"
 
     def _rescue(self, steps: Sequence[Step], end: int) -> int:
         """Try what may carry the search further, one thing after the other; what helps stays."""

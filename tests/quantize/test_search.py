@@ -1,5 +1,6 @@
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from edge_asr.quantize import search as search_module
@@ -149,3 +150,20 @@ def test_a_rescue_that_helps_is_kept_and_named(tmp_path: Path, monkeypatch: pyte
     assert any("evened out" in sentence for sentence in found.rescues)
     accepted = [found.assignments[made.name] for made in found.accepted]
     assert any(chosen.get(("encoder", "/second/MatMul")) == "int8" for chosen in accepted)
+
+
+def test_models_behind_the_usual_int8_are_kept_in_reserve_and_the_search_goes_on(tmp_path: Path):
+    table = Table(tmp_path, sabotaged=False, limit=1.0)
+    judge = table.search._judge
+
+    class Strict:
+        def judge(self, made: Made) -> Point:
+            point = judge.judge(made)
+            fewer = list(table.search.found.assignments[made.name].values()).count("weight4") < 2
+            return msgspec.structs.replace(point, verdict="within" if fewer else "behind")
+
+    table.search._judge = Strict()
+    found = table.search.run()
+    assert found.behind
+    assert found.accepted
+    assert all((tmp_path / "candidates" / made.name).is_dir() for made in (*found.behind, *found.accepted))
