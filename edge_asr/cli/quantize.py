@@ -67,6 +67,7 @@ from edge_asr.cli.options import Invocation, common_options, pass_invocation
 @click.option(
     "--quantize-decoder", is_flag=True, help="Also quantize a transducer's decoder, which is float32 otherwise."
 )
+@click.option("--continue", "is_continued", is_flag=True, help="Take a model that is quantized in parts, and go on.")
 @click.option(
     "--format",
     "file_format",
@@ -96,6 +97,7 @@ def quantize(
     goal: str,
     algorithm: str,
     quantize_decoder: bool,
+    is_continued: bool,
     file_format: str,
     seed: int,
     report: Path | None,
@@ -122,6 +124,7 @@ def quantize(
         goal=goal,
         algorithm=algorithm,
         is_decoder_quantized=quantize_decoder,
+        is_continued=is_continued,
         file_format=file_format,
         seed=seed,
         report=report,

@@ -40,6 +40,7 @@ class Wishes:
     goal: str
     algorithm: str
     is_decoder_quantized: bool
+    is_continued: bool
     file_format: str
     seed: int
     report: Path | None
@@ -58,6 +59,7 @@ class Wishes:
         goal: str,
         algorithm: str,
         is_decoder_quantized: bool,
+        is_continued: bool,
         file_format: str,
         seed: int,
         report: Path | None,
@@ -91,6 +93,7 @@ class Wishes:
             goal=goal,
             algorithm=algorithm,
             is_decoder_quantized=is_decoder_quantized,
+            is_continued=is_continued,
             file_format=file_format,
             seed=seed,
             report=report,
@@ -144,6 +147,7 @@ def run_job(wishes: Wishes, settings: Settings) -> int:
         calibration=wishes.calibration,
         budget=wishes.budget,
         goal=cast("Goal", wishes.goal),
+        is_continued=wishes.is_continued,
         file_format=cast('Literal["onnx", "ort"]', wishes.file_format),
         seed=wishes.seed,
         settings=settings,

@@ -37,6 +37,8 @@ class Order:
     settings: Settings = field(default_factory=Settings)
     vad_model: Path | None = None
     command: tuple[str, ...] = ()
+    is_continued: bool = False
+    """Whether the original may be quantized in parts already; those are left alone."""
     file_format: Literal["onnx", "ort"] = "onnx"
     report: Path | None = None
     """Where the report is also written to."""

@@ -98,7 +98,7 @@ def set_table(order: Order, progress: Progress, recordings: Recordings) -> Table
     """
     folder = work_folder(order.output)
     folder.mkdir(exist_ok=True)
-    workshop = Workshop(order.original, folder / "candidates")
+    workshop = Workshop(order.original, folder / "candidates", is_continued=order.is_continued)
     return Table(
         order=order,
         progress=progress,

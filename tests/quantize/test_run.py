@@ -1,11 +1,12 @@
+import shutil
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from edge_asr.engines.trial import trial_load
-from edge_asr.errors import InputError
-from edge_asr.manifest import MANIFEST_FILE, read_manifest
+from edge_asr.errors import AlreadyQuantized, InputError
+from edge_asr.manifest import MANIFEST_FILE, ModelFile, read_manifest
 from edge_asr.quantize.auto import smallest_fast_enough
 from edge_asr.quantize.choices import WeightOptions
 from edge_asr.quantize.document import FILE, Document
@@ -85,6 +86,19 @@ def test_a_set_too_small_to_decide_is_refused_before_anything_is_made(tmp_path: 
     with pytest.raises(InputError, match=r"160 words, too few to decide about 0\.5 percentage points"):
         order(tmp_path, evaluation=evaluation(tmp_path), budget=0.005)
     assert not [path for path in tmp_path.iterdir() if "out" in path.name]
+
+
+def test_a_model_that_is_quantized_in_parts_can_be_continued(tmp_path: Path):
+    order(tmp_path)
+    first = InstalledModel(read_manifest(tmp_path / "out" / MANIFEST_FILE), tmp_path / "out")
+    shutil.copyfile(tmp_path / "model" / "joiner.onnx", tmp_path / "out" / "joiner.onnx")
+    size_bytes = (tmp_path / "out" / "joiner.onnx").stat().st_size
+    files = {**first.manifest.files, "joiner": ModelFile(path="joiner.onnx", size_bytes=size_bytes)}
+    partly = InstalledModel(msgspec.structs.replace(first.manifest, files=files), tmp_path / "out")
+    with pytest.raises(AlreadyQuantized):
+        quantize(Order(original=partly, output=tmp_path / "on", recipe="int8", target=TARGETS["x86"]), Silence())
+    wanted = Order(original=partly, output=tmp_path / "on", recipe="int8", target=TARGETS["x86"], is_continued=True)
+    assert quantize(wanted, Silence()).document.points[0].nodes == {"int8": 1}
 
 
 def test_nothing_but_the_model_is_left(tmp_path: Path):
