@@ -31,7 +31,7 @@ def follow(table: Table, recipe: RecipeName) -> Result:
     referee = table.referee()
     if referee is None:
         point = Point(name=made.name, verdict="not judged", size_bytes=made.graph_bytes, nodes=choices_in(made))
-        return Result((point,), made)
+        return Result((point,), made, made.notes)
     return _judged(table, made, referee)
 
 
@@ -39,11 +39,11 @@ def _judged(table: Table, made: Made, referee: Referee) -> Result:
     point = referee.judge(made)
     points = [referee.point_of_original(table.original), point]
     if point.verdict == "failed":
-        return Result(tuple(points), None, (f"{made.name} cannot be used: {point.note}",))
+        return Result(tuple(points), None, (*made.notes, f"{made.name} cannot be used: {point.note}"))
     points = with_speeds(points, table.speeds((table.original, made)), table.original.name)
     is_kept = table.order.budget is None or point.verdict == "within"
     notes = (referee.why_undecided(made.name),) if point.verdict == "undecided" else ()
-    return Result(tuple(points), made if is_kept else None, notes)
+    return Result(tuple(points), made if is_kept else None, (*made.notes, *notes))
 
 
 def _quantized(table: Table, recipe: RecipeName) -> dict[str, Quantized]:

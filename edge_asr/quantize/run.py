@@ -103,7 +103,7 @@ def _document(table: Table, result: Result) -> Document:
         rescues=tuple(searched.rescues) if searched else (),
         blank_penalty=kept.candidate.manifest.blank_penalty if kept else 0.0,
         resources=_resources(table),
-        notes=(*table.workshop.notes, *result.notes),
+        notes=tuple(dict.fromkeys((*table.workshop.notes, *result.notes))),
     )
 
 

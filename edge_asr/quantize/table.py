@@ -33,6 +33,7 @@ class Result:
     kept: Made | None
     """``None`` where nothing is within the budget."""
     notes: tuple[str, ...] = ()
+    """What the user should know, a sentence each."""
     searched: Searched | None = None
 
 

@@ -55,6 +55,14 @@ def test_what_was_done_can_be_read_back(tmp_path: Path):
     assert document.resources.peak_memory_bytes > 10 << 20
 
 
+def test_what_a_recipe_has_to_say_stands_in_the_document_and_the_report_once(tmp_path: Path):
+    outcome = order(tmp_path, recipe="fp16", target=TARGETS["pi4"])
+    saying = [note for note in outcome.document.notes if "computes halves no faster than floats" in note]
+    assert [note.split(":")[0] for note in saying] == ["encoder", "joiner"]
+    assert len(set(outcome.document.notes)) == len(outcome.document.notes)
+    assert "computes halves no faster than floats" in outcome.report.read_text().split("<h2>")[0]
+
+
 def test_within_the_budget_the_model_is_kept_and_timed_beside_the_original(tmp_path: Path):
     outcome = order(tmp_path, evaluation=evaluation(tmp_path), budget=0.05)
     original, made = outcome.document.points
