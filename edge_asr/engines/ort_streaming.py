@@ -23,7 +23,7 @@ from edge_asr.engines.ort_transducer import TransducerRecogniser
 from edge_asr.errors import ModelUnsupported
 from edge_asr.families import ModelFamily
 
-__all__ = ["Inputs", "StreamingRunner", "TokenPath"]
+__all__ = ["Inputs", "StreamingRunner", "TokenPath", "can_run"]
 
 EMISSION_DELAY_S = 0.4
 """How long after a sound a streaming model may still emit its token."""
@@ -70,7 +70,7 @@ class StreamingRunner:
             ModelDamaged: ONNX Runtime cannot load a graph, or its states do not pair.
         """
         roles = [role for role in _GRAPHS if role in family.roles]
-        if family.kind != "streaming" or family.name not in _RUNNABLE:
+        if not can_run(family):
             raise ModelUnsupported(family.name, "models of this family cannot be run step by step here")
         graphs = {role: Graph(files[role], role, threads) for role in roles}
         self._recogniser = _recogniser(graphs, family, unknown)
@@ -126,6 +126,11 @@ _TRANSDUCERS = (
 _CTC = ("zipformer2-ctc", "nemo-ctc-streaming", "wenet-ctc-streaming")
 _PARAFORMER = "paraformer-streaming"
 _RUNNABLE = (*_TRANSDUCERS, *_CTC, _PARAFORMER)
+
+
+def can_run(family: ModelFamily) -> bool:
+    """Whether models of the family can be run here, step by step."""
+    return family.name in _RUNNABLE
 
 
 def _recogniser(graphs: Mapping[str, Graph], family: ModelFamily, unknown: int | None) -> _Recogniser:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping, Sequence
 
+from edge_asr.engines.ort_streaming import can_run
 from edge_asr.errors import ConfigurationError
 from edge_asr.quantize.document import STOCK
 from edge_asr.quantize.noise_ear import NoiseEar
@@ -114,10 +115,11 @@ def _of_behind(behind: Sequence[Made], kept: Made) -> str:
 
 def _ear(table: Table) -> Comparer:
     table.progress.stage("listening with the original", 1)
-    if table.workshop.family.kind != "streaming":
+    if not can_run(table.workshop.family):
         if table.recordings.evaluation is None:
             raise ConfigurationError(
-                "models that do not stream are searched by their errors only; add --eval MANIFEST, or name a recipe"
+                f"{table.workshop.family.name} models are searched by their errors only; add --eval MANIFEST, or name "
+                "a recipe such as int8"
             )
         return NoiseEar(table.workshop.components)
     order = table.order

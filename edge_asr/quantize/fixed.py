@@ -5,8 +5,9 @@ from __future__ import annotations
 import shutil
 from functools import partial
 
-from edge_asr.engines.ort_streaming import StreamingRunner
+from edge_asr.engines.ort_streaming import StreamingRunner, can_run
 from edge_asr.engines.trial import trial_load
+from edge_asr.errors import ModelUnsupported
 from edge_asr.quantize.document import Point
 from edge_asr.quantize.graph import Quantized, quantizable_nodes
 from edge_asr.quantize.moments import measure_moments
@@ -61,7 +62,17 @@ def _quantized(table: Table, recipe: RecipeName) -> dict[str, Quantized]:
 
 
 def _recorded(table: Table) -> RecordedSteps:
-    """What goes into every graph while the original hears the calibration recordings."""
+    """What goes into every graph while the original hears the calibration recordings.
+
+    Raises:
+        ModelUnsupported: Models of the family cannot be run step by step.
+    """
+    if not can_run(table.workshop.family):
+        raise ModelUnsupported(
+            table.order.original.manifest.name,
+            f"{table.workshop.family.name} models cannot be run step by step here, so nothing can be calibrated; use "
+            "int8, or another --algorithm",
+        )
     table.progress.stage("listening to the calibration recordings", 1)
     rate_hz = table.order.original.manifest.sample_rate_hz
     files = graph_files(table.order.original)

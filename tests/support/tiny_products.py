@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import onnx
 import soundfile
 from onnx import helper, numpy_helper
@@ -30,14 +29,7 @@ def write_model(directory: Path, *, sabotaged: bool = False) -> ModelManifest:
             where activations have one scale together.
     """
     files = write_lstm_transducer(directory, tokens=("<blk>", *WORDS))
-    encoder = onnx.load(str(files["encoder"]))
-    first = np.full((1, HIDDEN), 1.0, np.float32)
-    second = np.full((HIDDEN, 1), 1.0 / HIDDEN, np.float32)
-    if sabotaged:
-        first[0, 0] *= 1e6
-        second[0, 0] /= 1e6
-    _insert(encoder.graph, first, second)
-    onnx.save(encoder, str(files["encoder"]))
+    insert_products(files["encoder"], sabotaged=sabotaged)
     manifest = tiny_manifest("lstm-transducer", files, name="sabotaged" if sabotaged else "sound")
     (directory / MANIFEST_FILE).write_text(format_manifest(manifest))
     return manifest
@@ -57,13 +49,27 @@ def write_recordings(folder: Path, count: int, text: str = SPOKEN) -> Path:
     return path
 
 
-def _insert(graph: onnx.GraphProto, first: npt.NDArray[np.float32], second: npt.NDArray[np.float32]) -> None:
-    position, reader = next((index, node) for index, node in enumerate(graph.node) if "encoder_out" in node.output)
-    reader.input[list(reader.input).index("loudness")] = "passed"
+def insert_products(path: Path, *, sabotaged: bool = False) -> None:
+    """Let what a tiny model hears pass two products that give it back as it was.
+
+    Args:
+        path: Of the graph that computes ``loudness``.
+        sabotaged: As for :func:`write_model`.
+    """
+    model = onnx.load(str(path))
+    first = np.full((1, HIDDEN), 1.0, np.float32)
+    second = np.full((HIDDEN, 1), 1.0 / HIDDEN, np.float32)
+    if sabotaged:
+        first[0, 0] *= 1e6
+        second[0, 0] /= 1e6
+    position = 1 + next(index for index, node in enumerate(model.graph.node) if "loudness" in node.output)
+    for node in model.graph.node:
+        node.input[:] = ["passed" if name == "loudness" else name for name in node.input]
     products = [
         helper.make_node("MatMul", ["loudness", "first"], ["hidden"], name="/first/MatMul"),
         helper.make_node("MatMul", ["hidden", "second"], ["passed"], name="/second/MatMul"),
     ]
     for node in reversed(products):
-        graph.node.insert(position, node)
-    graph.initializer.extend([numpy_helper.from_array(first, "first"), numpy_helper.from_array(second, "second")])
+        model.graph.node.insert(position, node)
+    model.graph.initializer.extend([numpy_helper.from_array(first, "first"), numpy_helper.from_array(second, "second")])
+    onnx.save(model, str(path))
