@@ -9,6 +9,7 @@ from edge_asr.engines.ort_streaming import can_run
 from edge_asr.errors import ConfigurationError
 from edge_asr.quantize.document import STOCK
 from edge_asr.quantize.noise_ear import NoiseEar
+from edge_asr.quantize.output import STEPS
 from edge_asr.quantize.panel import Panel
 from edge_asr.quantize.recipes import PRODUCTS, apply_recipe, kept_components
 from edge_asr.quantize.referee import with_speeds
@@ -124,7 +125,7 @@ def _ear(table: Table) -> Comparer:
         return NoiseEar(table.workshop.components)
     order = table.order
     compared, others = table.recordings.search_audio(order.original.manifest.sample_rate_hz, order.seed)
-    return Ear(table.workshop, compared, others, table.folder / "steps")
+    return Ear(table.workshop, compared, others, table.folder / STEPS)
 
 
 def _spare_s(table: Table, panel: Panel, stock: Made, usual: Made) -> float:

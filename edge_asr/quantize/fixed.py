@@ -11,6 +11,7 @@ from edge_asr.errors import ModelUnsupported
 from edge_asr.quantize.document import Point
 from edge_asr.quantize.graph import Quantized, quantizable_nodes
 from edge_asr.quantize.moments import measure_moments
+from edge_asr.quantize.output import STEPS
 from edge_asr.quantize.recipes import PRODUCTS, RecipeName, apply_recipe
 from edge_asr.quantize.recorded_steps import RecordedSteps
 from edge_asr.quantize.referee import Referee, choices_in, with_speeds
@@ -77,7 +78,7 @@ def _recorded(table: Table) -> RecordedSteps:
     rate_hz = table.order.original.manifest.sample_rate_hz
     files = graph_files(table.order.original)
     runner = StreamingRunner(files, table.workshop.family, sample_rate_hz=rate_hz)
-    folder = table.folder / "steps"
+    folder = table.folder / STEPS
     shutil.rmtree(folder, ignore_errors=True)
     steps = RecordedSteps(folder)
     steps.record(runner, table.recordings.calibration_audio(rate_hz, table.order.seed))

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
 
-from edge_asr.errors import ConfigurationError
+from edge_asr.errors import ConfigurationError, MachineError
 from edge_asr.manifest import MANIFEST_FILE, ModelManifest, format_manifest
 from edge_asr.quantize.document import FILE
+from edge_asr.quantize.progress import Progress
 from edge_asr.quantize.workshop import Made
 from edge_asr.store.disk import require_space, writing_to
 
 REPORT_FILE = "report.html"
+CANDIDATES = "candidates"
+STEPS = "steps"
+LOCK = "lock"
+"""Inside the work folder."""
 
 
 def require_writable(directory: Path) -> None:
@@ -37,6 +44,42 @@ def require_writable(directory: Path) -> None:
 def work_folder(directory: Path) -> Path:
     """Where candidates and transcripts lie until the model is finished; an interrupted run goes on from it."""
     return directory.absolute().parent / f".{directory.name}.quantize"
+
+
+@contextlib.contextmanager
+def working_on(directory: Path, progress: Progress) -> Iterator[Path]:
+    """The work folder of an output, for one command alone.
+
+    What was measured stays there if the work is not finished; graphs and their inputs, which are large and soon made
+    again, do not.
+
+    Raises:
+        MachineError: Another command makes a model of the same name.
+        ConfigurationError: Nothing can be written there.
+        DiskFull: While the block was writing, the space ran out.
+    """
+    folder = work_folder(directory)
+    try:
+        folder.mkdir(exist_ok=True)
+        lock = (folder / LOCK).open("w")
+    except OSError as error:
+        raise ConfigurationError(f"{directory}: nothing can be written there: {error.strerror}") from error
+    with lock, writing_to(folder):
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise MachineError(
+                f"another edge-asr quantize is making {directory} already; wait for it, or name another directory"
+            ) from error
+        try:
+            yield folder
+        finally:
+            for name in (CANDIDATES, STEPS):
+                shutil.rmtree(folder / name, ignore_errors=True)
+            if {path.name for path in folder.glob("*")} - {LOCK}:
+                progress.say(f"what was measured is kept in {folder}; the same command goes on from there")
+            else:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def write_model(directory: Path, made: Made, name: str, fill: Callable[[Path], None]) -> ModelManifest:

@@ -14,7 +14,7 @@ from edge_asr.quantize.auto import is_x86, search
 from edge_asr.quantize.document import FILE, Document, Resources, encode
 from edge_asr.quantize.fixed import follow
 from edge_asr.quantize.order import Order, Outcome
-from edge_asr.quantize.output import REPORT_FILE, require_writable, work_folder, write_model
+from edge_asr.quantize.output import REPORT_FILE, require_writable, working_on, write_model
 from edge_asr.quantize.progress import Progress
 from edge_asr.quantize.record import audio_set, component_records, node_records, origin_of, versions
 from edge_asr.quantize.recordings import read_recordings
@@ -35,13 +35,11 @@ def quantize(order: Order, progress: Progress) -> Outcome:
         EdgeAsrError: The model, the recordings or the machine cannot do it.
     """
     require_writable(order.output)
-    table = set_table(order, progress, read_recordings(order, progress))
-    try:
+    recordings = read_recordings(order, progress)
+    with working_on(order.output, progress) as folder:
+        table = set_table(order, progress, recordings, folder)
         result = search(table) if order.recipe == "auto" else follow(table, order.recipe)
         return _written(table, result)
-    except KeyboardInterrupt:
-        progress.say(f"what was measured is kept in {work_folder(order.output)}; the same command goes on from there")
-        raise
 
 
 def _written(table: Table, result: Result) -> Outcome:

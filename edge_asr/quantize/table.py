@@ -12,7 +12,7 @@ from edge_asr.quantize.document import Point
 from edge_asr.quantize.evaluate import Evaluator, processes_for
 from edge_asr.quantize.graph import Quantized
 from edge_asr.quantize.order import Order
-from edge_asr.quantize.output import folder_bytes, work_folder
+from edge_asr.quantize.output import CANDIDATES, folder_bytes
 from edge_asr.quantize.progress import Progress
 from edge_asr.quantize.recordings import Recordings
 from edge_asr.quantize.referee import Referee
@@ -91,15 +91,19 @@ class Table:
         )
 
 
-def set_table(order: Order, progress: Progress, recordings: Recordings) -> Table:
-    """Read the original's graphs and make room for the work.
+def set_table(order: Order, progress: Progress, recordings: Recordings, folder: Path) -> Table:
+    """Read the original's graphs.
+
+    Args:
+        order: What is to be done.
+        progress: Hears of it.
+        recordings: All that were read.
+        folder: Of the work.
 
     Raises:
         ModelError: The original cannot be quantized.
     """
-    folder = work_folder(order.output)
-    folder.mkdir(exist_ok=True)
-    workshop = Workshop(order.original, folder / "candidates", is_continued=order.is_continued)
+    workshop = Workshop(order.original, folder / CANDIDATES, is_continued=order.is_continued)
     return Table(
         order=order,
         progress=progress,

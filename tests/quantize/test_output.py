@@ -2,10 +2,11 @@ from pathlib import Path
 
 import pytest
 
-from edge_asr.errors import ConfigurationError
+from edge_asr.errors import ConfigurationError, MachineError
 from edge_asr.manifest import MANIFEST_FILE, read_manifest
 from edge_asr.quantize.document import FILE
-from edge_asr.quantize.output import require_writable, work_folder, write_model
+from edge_asr.quantize.output import require_writable, work_folder, working_on, write_model
+from edge_asr.quantize.progress import Silence
 from edge_asr.quantize.workshop import Made, Workshop
 from edge_asr.store.store import InstalledModel
 from tests.support.tiny_products import write_model as write_tiny
@@ -15,6 +16,14 @@ from tests.support.tiny_products import write_model as write_tiny
 def made(tmp_path: Path) -> Made:
     original = InstalledModel(write_tiny(tmp_path / "sound"), tmp_path / "sound")
     return Workshop(original, tmp_path / "work").make("int8", {})
+
+
+class Hearing(Silence):
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def say(self, sentence: str) -> None:
+        self.said.append(sentence)
 
 
 def write_document(directory: Path) -> None:
@@ -74,3 +83,37 @@ def test_there_must_be_a_folder_to_put_it_into(tmp_path: Path):
 
 def test_the_work_folder_lies_beside_the_output(tmp_path: Path):
     assert work_folder(tmp_path / "out") == tmp_path / ".out.quantize"
+
+
+def test_nothing_stays_where_nothing_was_measured(tmp_path: Path):
+    with working_on(tmp_path / "out", Silence()) as folder:
+        (folder / "candidates" / "int8").mkdir(parents=True)
+    assert not any(tmp_path.iterdir())
+
+
+def test_what_was_measured_stays_and_graphs_go(tmp_path: Path):
+    progress = Hearing()
+    with pytest.raises(KeyboardInterrupt), working_on(tmp_path / "out", progress) as folder:
+        (folder / "candidates").mkdir()
+        (folder / "decoded").mkdir()
+        raise KeyboardInterrupt
+    assert sorted(path.name for path in work_folder(tmp_path / "out").iterdir()) == ["decoded", "lock"]
+    assert progress.said == [f"what was measured is kept in {folder}; the same command goes on from there"]
+
+
+def test_two_commands_do_not_work_on_the_same_output(tmp_path: Path):
+    with (
+        working_on(tmp_path / "out", Silence()),
+        pytest.raises(MachineError, match="another edge-asr quantize is making"),
+        working_on(tmp_path / "out", Silence()),
+    ):
+        raise AssertionError("both got in")
+
+
+def test_a_place_that_cannot_be_written_to_is_said_so(tmp_path: Path):
+    (tmp_path / ".out.quantize").write_text("in the way")
+    with (
+        pytest.raises(ConfigurationError, match="nothing can be written there: File exists"),
+        working_on(tmp_path / "out", Silence()),
+    ):
+        raise AssertionError("it got in")
