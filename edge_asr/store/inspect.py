@@ -79,8 +79,13 @@ class ModelReport:
         return self.timing.chunk_ms + self.timing.lookahead_ms
 
 
-def inspect_model(directory: Path, manifest: ModelManifest) -> ModelReport:
+def inspect_model(directory: Path, manifest: ModelManifest, *, any_version: bool = False) -> ModelReport:
     """Look into every file of a model.
+
+    Args:
+        directory: Where the files are.
+        manifest: What they should be.
+        any_version: Take operator sets and file versions that no engine loads: they are going to be rewritten.
 
     Raises:
         ModelDamaged: A file is missing or damaged, or does not fit the others.
@@ -92,7 +97,8 @@ def inspect_model(directory: Path, manifest: ModelManifest) -> ModelReport:
     names = {role: path.name for role, path in paths.items()}
     headers = {role: _header(model, path) for role, path in paths.items() if role not in _NO_GRAPH}
     for role, header in headers.items():
-        _check_versions(model, names[role], header)
+        if not any_version:
+            _check_versions(model, names[role], header)
         _check_external(model, paths[role], header)
     for role in paths.keys() - headers.keys() - {"tokens"}:
         _check_companion(model, role, paths[role])
@@ -164,6 +170,11 @@ def _header(model: str, path: Path) -> OnnxHeader:
         return read_header(path)
     except ModelDamaged as error:
         raise ModelDamaged(model, f"{path.name} {error.reason}") from error
+
+
+def is_too_new(header: OnnxHeader) -> bool:
+    """Whether the engine refuses the file for its operator set or its version."""
+    return header.opset > MAX_OPSET or header.ir_version > MAX_IR_VERSION
 
 
 def _check_versions(model: str, name: str, header: OnnxHeader) -> None:
