@@ -173,9 +173,13 @@ def _require_packages() -> None:
 def _show(outcome: Outcome) -> None:
     from rich.console import Console
 
+    from edge_asr.quantize.figure_text import component_sentence
+
     document = outcome.document
     # In a file or a pipe nothing needs to be squeezed into 80 columns.
     Console(highlight=False, width=None if sys.stdout.isatty() else 200).print(_table(document))
+    for component in document.components:
+        remark(component_sentence(component))
     for sentence in (*document.rescues, *document.notes):
         remark(sentence)
     if document.has_vnni is False:
@@ -192,7 +196,7 @@ def _show(outcome: Outcome) -> None:
 def _table(document: Document) -> object:
     from rich.table import Table
 
-    from edge_asr.quantize.report_html import accuracy_cells, headings, size_text, speed_cells
+    from edge_asr.quantize.figure_text import accuracy_cells, headings, size_text, speed_cells
 
     head = headings(document)
     rows = [

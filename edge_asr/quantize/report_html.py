@@ -12,8 +12,18 @@ from edge_asr.charts.charts import Point as Dot
 from edge_asr.charts.page import number, page, table
 from edge_asr.quantize.accept import UNIT_NAMES
 from edge_asr.quantize.document import STOCK, AudioSet, Document, NodeRecord, Point, encode
+from edge_asr.quantize.figure_text import (
+    MIB,
+    accuracy_cells,
+    change_text,
+    headings,
+    nodes_text,
+    operators_text,
+    rate_text,
+    size_text,
+    speed_cells,
+)
 
-MIB = 2**20
 _MOST_BARS = 12
 """Nodes in the sensitivity chart; the others are in the table."""
 _STYLES = {"original": 0, "kept": 2, "within": 1, "other": 3, "stock": 5}
@@ -84,55 +94,11 @@ def _models(document: Document) -> str:
     return table(headings(document), rows, numbers=range(2, 11))
 
 
-def headings(document: Document) -> list[str]:
-    """Of the table of models."""
-    judged = [document.metric.upper(), "Change, 95 % interval", "Sub", "Del", "Ins"]
-    return ["Model", "Verdict", "Size", *judged, "Memory", "RTF, CPU", "Ratio"]
-
-
 def _model_row(point: Point, kept: str) -> str:
     name = f"<strong>{escape(point.name)}</strong> (kept)" if point.name == kept else escape(point.name)
     verdict = escape(point.verdict) + (f": {escape(point.note)}" if point.note else "")
     cells = [size_text(point.size_bytes), *accuracy_cells(point), *speed_cells(point)]
     return f"<tr><th scope='row'>{name}</th><td>{verdict}</td>{''.join(map(number, cells))}</tr>"
-
-
-def accuracy_cells(point: Point) -> list[str]:
-    """Error rate, change, and the three kinds of errors."""
-    accuracy = point.accuracy
-    if accuracy is None:
-        return [""] * 5
-    kinds = (accuracy.substitutions, accuracy.deletions, accuracy.insertions)
-    return [rate_text(accuracy.error_rate), change_text(point), *map(str, kinds)]
-
-
-def speed_cells(point: Point) -> list[str]:
-    """Memory of a process with the model, real-time factor, and its ratio to the original's."""
-    speed = point.speed
-    if speed is None:
-        return ["", "", ""]
-    memory = f"{speed.resident_bytes / MIB:.0f} MiB" if speed.resident_bytes else ""
-    ratio = "" if speed.ratio is None else f"{speed.ratio:.2f}"
-    interval = "" if speed.low is None or speed.high is None else f" ({speed.low:.2f} to {speed.high:.2f})"
-    return [memory, f"{speed.rtf_cpu:.4f}", ratio + interval]
-
-
-def size_text(size_bytes: int) -> str:
-    """In MiB."""
-    return f"{size_bytes / MIB:.2f} MiB"
-
-
-def rate_text(rate: float) -> str:
-    """In per cent."""
-    return f"{100 * rate:.2f} %"
-
-
-def change_text(point: Point) -> str:
-    """The difference from the original with its interval, in percentage points."""
-    accuracy = point.accuracy
-    if accuracy is None or point.verdict == "original":
-        return ""
-    return f"{100 * accuracy.difference:+.2f} ({100 * accuracy.low:+.2f} to {100 * accuracy.high:+.2f})"
 
 
 # Plots
@@ -228,19 +194,12 @@ def _figure(title: str, svg: str) -> str:
 def _components(document: Document) -> str:
     if not document.components:
         return "<p class='quiet'>No model was kept.</p>"
-    rows = []
-    for component in document.components:
-        done = ", ".join(f"{count} {choice}" for choice, count in sorted(component.nodes.items())) or "float32"
-        operators = {*component.operators_before, *component.operators_after}
-        changed = [
-            f"{name} {component.operators_before.get(name, 0)} → {component.operators_after.get(name, 0)}"
-            for name in sorted(operators)
-            if component.operators_before.get(name, 0) != component.operators_after.get(name, 0)
-        ]
-        rows.append(
-            f"<tr><th scope='row'>{escape(component.role)}</th>{number(size_text(component.original_bytes))}"
-            f"{number(size_text(component.bytes))}<td>{escape(done)}</td><td>{escape(', '.join(changed))}</td></tr>"
-        )
+    rows = (
+        f"<tr><th scope='row'>{escape(component.role)}</th>{number(size_text(component.original_bytes))}"
+        f"{number(size_text(component.bytes))}<td>{escape(nodes_text(component))}</td>"
+        f"<td>{escape(operators_text(component))}</td></tr>"
+        for component in document.components
+    )
     return table(["Component", "Before", "After", "Nodes", "Operators"], rows, numbers=(1, 2))
 
 
