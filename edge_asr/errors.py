@@ -100,6 +100,8 @@ class EdgeAsrError(Exception):
     """Stable identifier, lower_snake_case."""
     is_retryable = False
     """Whether the same request may succeed a moment later."""
+    retry_after_s: float | None = None
+    """How long that moment is, as far as can be told, seconds."""
 
 
 class ConfigurationError(EdgeAsrError, ValueError):
@@ -448,14 +450,15 @@ class LimitExceeded(SessionError):
 
 
 class Overloaded(SessionError):
-    """No session is free at the moment."""
+    """One session more would be too much at the moment; the sentence says for what."""
 
     code = "overloaded"
     is_retryable = True
 
-    def __init__(self, sessions: int) -> None:
-        self.sessions = sessions
-        super().__init__(f"all {sessions} sessions are in use; try again in a moment")
+    def __init__(self, reason: str, retry_after_s: float = 1.0) -> None:
+        self.reason = reason
+        self.retry_after_s = retry_after_s
+        super().__init__(f"{reason}; try again in {retry_after_s:.0f} s")
 
 
 class NotReady(SessionError):
@@ -463,6 +466,7 @@ class NotReady(SessionError):
 
     code = "not_ready"
     is_retryable = True
+    retry_after_s = 1.0
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
@@ -474,6 +478,7 @@ class WorkerDied(SessionError):
 
     code = "worker_died"
     is_retryable = True
+    retry_after_s = 1.0
 
     def __init__(self, reason: str) -> None:
         self.reason = reason

@@ -89,6 +89,8 @@ class Failed(msgspec.Struct, frozen=True, tag="failed", tag_field="type"):
     """Stable code of an :mod:`edge_asr.errors` class."""
     message: str
     is_retryable: bool = False
+    retry_after_s: float | None = None
+    """When trying again may help, as far as can be told, seconds."""
 
 
 TranscriptEvent = Partial | Final | Notice | SessionEnded | Failed

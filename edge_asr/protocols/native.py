@@ -165,7 +165,7 @@ class NativeConversation:
     def refused(self, error: EdgeAsrError) -> Iterator[Message]:
         """``failed``, without a session."""
         self._state = "over"
-        yield _encode(Failed("", error.code, str(error), error.is_retryable))
+        yield _encode(Failed("", error.code, str(error), error.is_retryable, error.retry_after_s))
 
     def _hello(self, fields: dict[str, Any]) -> Open:
         if self._state != "hello":

@@ -85,6 +85,7 @@ class Body:
     status: int
     media_type: str
     content: bytes
+    retry_after_s: float | None = None
 
 
 def parse_form(fields: Iterable[tuple[str, str]]) -> TranscriptionRequest:
@@ -135,7 +136,7 @@ def render_error(error: EdgeAsrError | Failed) -> Body:
     status = _STATUS_OF_CODE.get(error.code, 500)
     kind = "invalid_request_error" if status < 500 else "server_error"
     param = getattr(error, "param", None)
-    return Body(status, _JSON, error_content(message, kind, error.code, param))
+    return Body(status, _JSON, error_content(message, kind, error.code, param), error.retry_after_s)
 
 
 def error_content(message: str, kind: str, code: str | None, param: str | None = None) -> bytes:

@@ -144,7 +144,7 @@ class WyomingConversation:
                 self._input = "idle"
             yield from map(encode_event, self._output.end())
         elif isinstance(event, Failed):
-            yield from self._error(event.message, event.code)
+            yield from self._error(event.message, event.code, event.retry_after_s)
 
     def described(self, status: PoolStatus) -> Iterator[Message]:
         """``info``."""
@@ -156,11 +156,12 @@ class WyomingConversation:
 
     def refused(self, error: EdgeAsrError) -> Iterator[Message]:
         """``error``."""
-        yield from self._error(str(error), error.code)
+        yield from self._error(str(error), error.code, error.retry_after_s)
 
-    def _error(self, text: str, code: str) -> Iterator[Message]:
+    def _error(self, text: str, code: str, retry_after_s: float | None) -> Iterator[Message]:
         self._input = "over"
-        yield encode_event(WyomingEvent("error", {"text": text, "code": code}))
+        hint = {} if retry_after_s is None else {"retry_after_s": retry_after_s}
+        yield encode_event(WyomingEvent("error", {"text": text, "code": code, **hint}))
 
 
 class _Transcript:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,8 +40,6 @@ from edge_asr.workers.base import Recognizer, RecognizerSession
 
 OPEN_PATHS = ("/health/live", "/health/ready")
 """Probes carry no credentials."""
-
-RETRY_AFTER_S = 1
 
 _PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>edge-asr</title>
@@ -198,7 +197,7 @@ class Transcriptions:
         if status.state != "ready":
             raise NotReady(status.reason)
         if status.sessions >= status.max_sessions or self._uploads >= self._limits.max_sessions:
-            raise Overloaded(status.max_sessions)
+            raise Overloaded(f"all {status.max_sessions} sessions are in use")
 
     async def _transcribe(self, request: Request, upload: Upload) -> Body:
         wanted = parse_form(upload.fields)
@@ -251,7 +250,7 @@ async def _until_disconnected(request: Request) -> None:
 
 
 def _response(body: Body) -> Response:
-    headers = {"Retry-After": str(RETRY_AFTER_S)} if body.status == 503 else None
+    headers = {} if body.retry_after_s is None else {"Retry-After": str(math.ceil(body.retry_after_s))}
     return Response(body.content, body.status, headers, body.media_type)
 
 

@@ -174,7 +174,7 @@ class Pool:
         if options.model not in ("", status.ready.model):
             raise ModelNotFound(options.model, f"this daemon serves {status.ready.model!r}")
         if len(self._sessions) >= self._max_sessions:
-            raise Overloaded(self._max_sessions)
+            raise Overloaded(f"all {self._max_sessions} sessions are in use")
         able = (worker for worker in self._workers if worker.state == status.state)
         return min(able, key=lambda worker: sum(session.worker is worker for session in self._sessions.values()))
 

@@ -46,7 +46,7 @@ def fail_with(run, monkeypatch):
         (errors.ModelTooNew("x", "opset 27"), 4),
         (errors.ProviderUnavailable("rknn", "no driver"), 5),
         (errors.AddressInUse("127.0.0.1:1"), 5),
-        (errors.Overloaded(2), 5),
+        (errors.Overloaded("all 2 sessions are in use"), 5),
         (MemoryError(), 5),
         (OSError(errno.ENOSPC, "No space left on device"), 5),
         (errors.GateFailed("over budget"), 6),

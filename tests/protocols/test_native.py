@@ -159,12 +159,13 @@ def test_the_conversation_is_over_after_the_end() -> None:
 
 def test_a_refusal_is_a_failure_without_a_session() -> None:
     conversation = NativeConversation()
-    assert one(conversation.refused(Overloaded(4))) == {
+    assert one(conversation.refused(Overloaded("all 4 sessions are in use", retry_after_s=7.0))) == {
         "type": "failed",
         "session_id": "",
         "code": "overloaded",
-        "message": "all 4 sessions are in use; try again in a moment",
+        "message": "all 4 sessions are in use; try again in 7 s",
         "is_retryable": True,
+        "retry_after_s": 7.0,
     }
     assert conversation.is_over
 

@@ -113,7 +113,7 @@ def test_srt_and_vtt_are_subtitle_files() -> None:
         (ModelNotFound("x", "pull it"), 404, "invalid_request_error"),
         (LimitExceeded("limits.max_upload_bytes", "2", "1"), 413, "invalid_request_error"),
         (AudioUnsupported("upload", "no decoder"), 415, "invalid_request_error"),
-        (Overloaded(1), 503, "server_error"),
+        (Overloaded("all 1 sessions are in use"), 503, "server_error"),
         (Failed("s", "engine_failed", "it failed"), 500, "server_error"),
         (Failed("s", "audio_unreadable", "not audio"), 400, "invalid_request_error"),
     ],
@@ -123,6 +123,11 @@ def test_errors_have_openais_shape_and_a_fitting_status(error: EdgeAsrError | Fa
     assert body.status == status
     assert json.loads(body.content)["error"]["type"] == kind
     assert json.loads(body.content)["error"]["code"] == error.code
+
+
+def test_an_error_that_may_pass_says_when_to_try_again() -> None:
+    assert render_error(Overloaded("all 4 sessions are in use", retry_after_s=2.5)).retry_after_s == 2.5
+    assert render_error(AudioUnreadable("upload", "it is empty")).retry_after_s is None
 
 
 def test_models_lists_what_is_loaded() -> None:

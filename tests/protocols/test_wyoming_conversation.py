@@ -202,7 +202,7 @@ def test_a_failure_is_an_error_event_and_ends_the_conversation() -> None:
 def test_a_refusal_is_an_error_event_and_ends_the_conversation() -> None:
     talk = conversation()
     (error,) = answers(talk.refused(NotReady("the model is being loaded")))
-    assert error.data["code"] == "not_ready"
+    assert (error.data["code"], error.data["retry_after_s"]) == ("not_ready", 1.0)
     assert talk.is_over
 
 

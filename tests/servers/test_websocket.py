@@ -118,7 +118,7 @@ async def test_too_many_sessions_are_refused_and_may_come_again() -> None:
         await say_hello(first)
         async with native_client(base) as second:
             refusal = await say_hello(second)
-            assert (refusal["code"], refusal["is_retryable"]) == ("overloaded", True)
+            assert (refusal["code"], refusal["is_retryable"], refusal["retry_after_s"]) == ("overloaded", True, 1.0)
             await second.wait_closed()
             assert second.close_code == 1013
         await first.send(FINISH)
@@ -295,7 +295,7 @@ async def test_a_page_of_another_site_may_not_open_a_websocket() -> None:
 
 def test_close_codes_tell_whether_to_try_again() -> None:
     assert close_code(None) == 1000
-    assert close_code(Overloaded(1)) == 1013
+    assert close_code(Overloaded("all 1 sessions are in use")) == 1013
     assert close_code(ProtocolViolation("x")) == 1008
     assert close_code(LimitExceeded("limits.max_message_bytes", "2", "1")) == 1009
 

@@ -119,7 +119,7 @@ class ScriptedRecognizer:
         if self.state != "ready":
             raise NotReady(self.reason)
         if len(self.running) >= self.max_sessions:
-            raise Overloaded(self.max_sessions)
+            raise Overloaded(f"all {self.max_sessions} sessions are in use")
         session = ScriptedSession(self, f"s{len(self.sessions)}", options)
         self.sessions.append(session)
         self.running.add(session)
