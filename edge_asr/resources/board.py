@@ -10,9 +10,9 @@ from edge_asr.resources.cpu_features import CpuFeatures, common_features, read_p
 from edge_asr.resources.elf import read_program
 from edge_asr.resources.frequency import read_policies
 from edge_asr.resources.memory import total_bytes
-from edge_asr.resources.procfs import parse_cpu_list, read_text
+from edge_asr.resources.procfs import read_text
 from edge_asr.resources.swap import SwapArea, read_swap_areas
-from edge_asr.resources.topology import read_topology
+from edge_asr.resources.topology import numa_nodes, read_topology
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +114,4 @@ def _clusters(root: Path) -> tuple[Cluster, ...]:
 
 
 def _numa_nodes(root: Path) -> tuple[tuple[int, ...], ...]:
-    folders = sorted((root / "sys/devices/system/node").glob("node[0-9]*"), key=lambda folder: int(folder.name[4:]))
-    lists = (read_text(folder / "cpulist") for folder in folders)
-    return tuple(tuple(sorted(parse_cpu_list(cpus))) for cpus in lists if cpus is not None)
+    return tuple(tuple(sorted(cpus)) for cpus in numa_nodes(root).values())

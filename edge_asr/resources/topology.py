@@ -25,6 +25,11 @@ class Core:
     """0 where the kernel gives none (most virtual machines)."""
     siblings: frozenset[int]
     """Logical cores of the same physical core, itself included, allowed or not."""
+    cluster: frozenset[int] = frozenset()
+    """Logical cores that share a cache below the last one, as the kernel's ``cluster_cpus_list`` or, on boards, its
+    frequency policies say; allowed or not. Empty where it says neither."""
+    node: int = 0
+    """Memory node; 0 where there is one only."""
 
     @property
     def speed(self) -> tuple[int, int]:
@@ -60,10 +65,22 @@ def read_topology(root: Path = Path("/")) -> Topology:
     online = read_text(base / "online")
     if online:
         allowed &= parse_cpu_list(online)
-    return Topology(tuple(_read_core(base, cpu) for cpu in sorted(allowed)))
+    nodes = _nodes(root)
+    return Topology(tuple(_read_core(base, cpu, nodes.get(cpu, 0)) for cpu in sorted(allowed)))
 
 
-def _read_core(base: Path, cpu: int) -> Core:
+def numa_nodes(root: Path = Path("/")) -> dict[int, frozenset[int]]:
+    """Cores by memory node; empty where the kernel knows of none."""
+    folders = (root / "sys/devices/system/node").glob("node[0-9]*")
+    lists = {int(folder.name[4:]): read_text(folder / "cpulist") for folder in folders}
+    return {node: parse_cpu_list(cpus) for node, cpus in sorted(lists.items()) if cpus is not None}
+
+
+def _nodes(root: Path) -> dict[int, int]:
+    return {cpu: node for node, cpus in numa_nodes(root).items() for cpu in cpus}
+
+
+def _read_core(base: Path, cpu: int, node: int) -> Core:
     directory = base / f"cpu{cpu}"
     siblings = read_text(directory / "topology/thread_siblings_list")
     return Core(
@@ -71,7 +88,18 @@ def _read_core(base: Path, cpu: int) -> Core:
         capacity=read_int(directory / "cpu_capacity") or 0,
         max_frequency_khz=read_int(directory / "cpufreq/cpuinfo_max_freq") or 0,
         siblings=parse_cpu_list(siblings) if siblings else frozenset({cpu}),
+        cluster=_read_cluster(directory),
+        node=node,
     )
+
+
+def _read_cluster(directory: Path) -> frozenset[int]:
+    """The kernel names clusters since 5.16; before, the cores of a cluster of a board share one clock."""
+    named = read_text(directory / "topology/cluster_cpus_list")
+    if named:
+        return parse_cpu_list(named)
+    clock = read_text(directory / "cpufreq/related_cpus")
+    return frozenset(int(cpu) for cpu in clock.split()) if clock else frozenset()
 
 
 def worker_cores(topology: Topology, threads: int) -> tuple[int, ...]:

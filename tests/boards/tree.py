@@ -62,7 +62,8 @@ def policy(cpus: Iterable[int], governor: str, driver: str, frequencies_khz: tup
     cpus = tuple(cpus)
     folder = f"{CPU}/cpufreq/policy{cpus[0]}"
     lowest, now, highest = frequencies_khz
-    return {
+    shared: Files = {f"{CPU}/cpu{cpu}/cpufreq/related_cpus": " ".join(map(str, cpus)) for cpu in cpus}
+    return shared | {
         f"{folder}/affected_cpus": " ".join(map(str, cpus)),
         f"{folder}/scaling_governor": governor,
         f"{folder}/scaling_driver": driver,
