@@ -16,11 +16,17 @@ DecodingMethod = Literal["greedy_search", "modified_beam_search"]
 MemoryProfile = Literal["low", "normal"]
 ProviderFallback = Literal["none", "cpu"]
 LogLevel = Literal["debug", "info", "warning", "error"]
+NumberOrAuto = int | Literal["auto"]
 
 
 def _in_range(group: str, name: str, value: float, low: float, high: float) -> None:
     if not low <= value <= high:
         raise ConfigurationError(f"{group}.{name} = {value} is outside {low:g} to {high:g}")
+
+
+def _in_range_or_auto(group: str, name: str, value: NumberOrAuto, low: float, high: float) -> None:
+    if value != "auto":
+        _in_range(group, name, value, low, high)
 
 
 def _one_of(group: str, name: str, value: str, allowed: tuple[str, ...]) -> None:
@@ -114,7 +120,14 @@ class WorkerSettings:
     """The process that holds the engine. TOML table ``[worker]``."""
 
     cpus: tuple[int, ...] = ()
-    """Cores it may use; empty for the fastest cluster of those the daemon itself may use."""
+    """Cores the workers may use; empty for the fastest clusters of those the daemon itself may use."""
+    count: NumberOrAuto = "auto"
+    """Workers that serve the active model, each with cores of its own and its own copy of the model in memory;
+    ``auto`` for one per cluster of big cores, which is one on most boards."""
+    memory_limit_mib: NumberOrAuto = "auto"
+    """Memory of one worker. At three quarters of the way from what it takes when warm to here it is replaced by a
+    fresh one, at the limit no sessions are opened either; where the kernel lets us, it is held to it. ``auto``: twice
+    what it takes when warm, and at least 128 MiB more; 0 for no limit."""
     load_timeout_s: float = 120.0
     """From start to READY."""
     restart_delay_s: float = 0.5
@@ -139,6 +152,8 @@ class WorkerSettings:
         _in_range("worker", "stall_timeout_s", self.stall_timeout_s, 1, 3600)
         _in_range("worker", "replay_patience_s", self.replay_patience_s, 0, 3600)
         _in_range("worker", "malloc_arenas", self.malloc_arenas, 1, 64)
+        _in_range_or_auto("worker", "count", self.count, 1, 256)
+        _in_range_or_auto("worker", "memory_limit_mib", self.memory_limit_mib, 0, 1 << 20)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +212,37 @@ class LimitSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class AdmissionSettings:
+    """How many live streams the workers may carry. TOML table ``[admission]``."""
+
+    enabled: bool = True
+    """Whether a session that could not be decoded in time is refused; else only ``limits.max_sessions`` counts."""
+    max_load: float = 0.9
+    """Share of what a worker can decode in time that live streams may need."""
+    talk_share: float = 1.0
+    """Share of the time that somebody speaks in a new session, until it is known: 0.4 suits conversations."""
+    streams: int = 0
+    """Streams that one worker is known to carry, as ``tune`` writes into the board profile; what is measured while
+    the daemon runs counts more. 0: not known."""
+    cpu_per_audio: float = 0.0
+    """CPU time a stream takes per second of audio, as ``tune`` writes into the board profile. 0: not known."""
+    lighter_model: str = ""
+    """Store name of a model that new sessions get while the active one has no room; empty to refuse them."""
+    lighter_until: float = 0.7
+    """New sessions get the active model again once its load has fallen to this share of its capacity."""
+    temperature_limit_c: float = 0.0
+    """Temperature at which the machine slows itself down; 0 for what its own sensors say, else 80 °C."""
+
+    def __post_init__(self) -> None:
+        _in_range("admission", "max_load", self.max_load, 0.1, 1)
+        _in_range("admission", "talk_share", self.talk_share, 0.05, 1)
+        _in_range("admission", "streams", self.streams, 0, 100_000)
+        _in_range("admission", "cpu_per_audio", self.cpu_per_audio, 0, 1000)
+        _in_range("admission", "lighter_until", self.lighter_until, 0, 1)
+        _in_range("admission", "temperature_limit_c", self.temperature_limit_c, 0, 150)
+
+
+@dataclass(frozen=True, slots=True)
 class LogSettings:
     """What is written to standard error. TOML table ``[log]``."""
 
@@ -218,6 +264,7 @@ class Settings:
     worker: WorkerSettings = field(default_factory=WorkerSettings)
     server: ServerSettings = field(default_factory=ServerSettings)
     limits: LimitSettings = field(default_factory=LimitSettings)
+    admission: AdmissionSettings = field(default_factory=AdmissionSettings)
     log: LogSettings = field(default_factory=LogSettings)
 
 

@@ -20,12 +20,14 @@ from pathlib import Path
 from types import MappingProxyType
 
 from edge_asr.errors import ConfigurationError
-from edge_asr.settings import Settings, group_names
+from edge_asr.settings import NumberOrAuto, Settings, group_names
 
 SYSTEM_FILE = Path("/etc/edge-asr/edge-asr.toml")
 """The machine's configuration."""
 
 DEFAULT_ORIGIN = "default"
+
+AUTO = "auto"
 
 _PREFIX = "EDGE_ASR_"
 _NOT_SETTINGS = frozenset(("EDGE_ASR_HOME",))
@@ -40,7 +42,8 @@ class Key:
     """Table of the file; empty for a setting outside all tables."""
     name: str
     type: object
-    """Its annotation: ``bool``, ``int``, ``float``, ``str``, a ``Literal`` of texts, a tuple of ``str`` or ``int``."""
+    """Its annotation: ``bool``, ``int``, ``float``, ``str``, a ``Literal`` of texts, a number or ``auto``, a tuple of
+    ``str`` or ``int``."""
     default: object
 
     @property
@@ -286,6 +289,10 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+def _is_whole_or_auto(value: object) -> bool:
+    return value == AUTO or _is_whole(value)
+
+
 def _parse_bool(text: str) -> bool:
     words = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
     if text.lower() not in words:
@@ -309,6 +316,12 @@ class _Kind:
 _KINDS: Mapping[object, _Kind] = {
     bool: _Kind("true or false", lambda value: isinstance(value, bool), bool, _parse_bool),
     int: _Kind("a whole number", _is_whole, int, int),
+    NumberOrAuto: _Kind(
+        "a whole number or auto",
+        _is_whole_or_auto,
+        lambda value: value,
+        lambda text: AUTO if text == AUTO else int(text),
+    ),
     float: _Kind("a number", _is_number, float, float),
     str: _Kind("a text", lambda value: isinstance(value, str), str, str),
     tuple[str, ...]: _Kind(

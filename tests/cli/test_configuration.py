@@ -45,6 +45,8 @@ def test_a_later_layer_wins_and_is_named() -> None:
         ("EDGE_ASR_SERVER_ALLOW", "10.0.0.0/8,fd00::/8", "server.allow", ("10.0.0.0/8", "fd00::/8")),
         ("EDGE_ASR_MODEL", "moonshine-tiny-en", "model", "moonshine-tiny-en"),
         ("EDGE_ASR_LOG_LEVEL", "debug", "log.level", "debug"),
+        ("EDGE_ASR_WORKER_COUNT", "auto", "worker.count", "auto"),
+        ("EDGE_ASR_WORKER_COUNT", "2", "worker.count", 2),
     ],
 )
 def test_a_variable_is_read_by_the_type_of_its_setting(variable, text, path, value) -> None:
@@ -58,6 +60,8 @@ def test_a_variable_is_read_by_the_type_of_its_setting(variable, text, path, val
         ("[scheduler]\nbacklog_s = 2", "scheduler.backlog_s", 2.0),
         ("[worker]\ncpus = [2, 3]", "worker.cpus", (2, 3)),
         ("model = 'x'", "model", "x"),
+        ("[worker]\ncount = 2", "worker.count", 2),
+        ("[worker]\nmemory_limit_mib = 'auto'", "worker.memory_limit_mib", "auto"),
     ],
 )
 def test_a_file_is_read(document, path, value) -> None:
@@ -76,6 +80,7 @@ def test_a_file_is_read(document, path, value) -> None:
         ("[server]\nallow = '10.0.0.0/8'", "f: server.allow = '10.0.0.0/8' is not a list of texts"),
         ("[worker]\ncpus = ['0']", "f: worker.cpus = ['0'] is not a list of whole numbers"),
         ("engine = 3", "f: unknown setting engine"),
+        ("[worker]\ncount = 'all'", "f: worker.count = 'all' is not a whole number or auto"),
     ],
 )
 def test_what_is_wrong_in_a_file_is_named(document, complaint) -> None:
