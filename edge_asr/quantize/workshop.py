@@ -18,6 +18,7 @@ from edge_asr.quantize.graph import OperatorCounts, Prepared, Quantized, load_gr
 from edge_asr.quantize.ort_file import save_ort
 from edge_asr.quantize.save import save_model
 from edge_asr.quantize.shorten import with_short_names
+from edge_asr.quantize.thread_hint import HINTED, add_thread_hint
 from edge_asr.store.digest import sha256_of
 from edge_asr.store.inspect import inspect_model, is_too_new
 from edge_asr.store.onnx_header import read_header
@@ -98,7 +99,10 @@ class Workshop:
             if role in self.components:
                 path = path.with_suffix(".onnx")
                 model = quantized[role].model if role in quantized else self.components[role].model
-                save_model(with_short_names(model), path)
+                written = with_short_names(model)
+                if "joiner" in self.components and role in HINTED:
+                    add_thread_hint(written)
+                save_model(written, path)
             else:
                 path.symlink_to((self.original.directory / file.path).resolve())
             files[role] = ModelFile(path=path.name, size_bytes=path.stat().st_size, sha256=sha256_of(path))
