@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from edge_asr.engines.ort_streaming import can_run
-from edge_asr.errors import ConfigurationError
+from edge_asr.errors import ConfigurationError, QuantizationError
 from edge_asr.quantize.document import STOCK
 from edge_asr.quantize.noise_ear import NoiseEar
 from edge_asr.quantize.output import STEPS
@@ -32,11 +33,11 @@ def search(table: Table) -> Result:
     """
     order, components = table.order, table.workshop.components
     panel = Panel(_ear(table), table.referee())
-    stock = table.make(STOCK, stock_int8(graph_files(order.original)))
+    stock, complaint = _stock(table)
     usual = table.make(USUAL, apply_recipe("int8", components, order.target, order.options))
-    standard = panel.judge(stock)
+    standard = panel.judge(stock) if stock else None
     panel.limit = panel.divergence(usual).harm
-    if order.goal == "better" and standard.verdict == "within" and standard.accuracy is not None:
+    if order.goal == "better" and standard and standard.verdict == "within" and standard.accuracy is not None:
         panel.most_errors = standard.accuracy.errors
     verdict = panel.judge(usual).verdict
     found = Search(
@@ -58,7 +59,16 @@ def search(table: Table) -> Result:
     accepted = [*found.accepted, *([usual] if verdict == "within" else [])]
     # A model within the budget is better than none, even where none is better than the usual int8.
     accepted = accepted or [*found.behind, *([usual] if verdict == "behind" else [])]
-    return _chosen(table, panel, found, stock, sorted(accepted, key=lambda made: made.graph_bytes))
+    result = _chosen(table, panel, found, stock, sorted(accepted, key=lambda made: made.graph_bytes))
+    return replace(result, notes=(complaint, *result.notes)) if complaint else result
+
+
+def _stock(table: Table) -> tuple[Made | None, str]:
+    """The usual int8; or why there is none to compare with."""
+    try:
+        return table.make(STOCK, stock_int8(graph_files(table.order.original))), ""
+    except QuantizationError as error:
+        return None, f"there is no {STOCK} to compare with: {error}"
 
 
 def is_x86() -> bool:
@@ -82,7 +92,7 @@ def smallest_fast_enough(ratios: Mapping[str, float], yardstick: str) -> tuple[s
     return kept, ""
 
 
-def _chosen(table: Table, panel: Panel, found: Searched, stock: Made, accepted: list[Made]) -> Result:
+def _chosen(table: Table, panel: Panel, found: Searched, stock: Made | None, accepted: list[Made]) -> Result:
     """Of the accepted models, the smallest first, the one to keep."""
     points = panel.points(table.original)
     if not accepted:
@@ -91,10 +101,10 @@ def _chosen(table: Table, panel: Panel, found: Searched, stock: Made, accepted: 
         return Result(tuple(points), None, notes, found)
     verdicts = {point.name: point.verdict for point in points}
     candidates = accepted[:TIMED]
-    beside = [made for made in (table.original, stock) if verdicts[made.name] != "failed"]
+    beside = [made for made in (table.original, stock) if made and verdicts[made.name] != "failed"]
     speeds = table.speeds({made.name: made for made in (*beside, *candidates)}.values())
     # What the usual int8 has ruined may be fast for that very reason.
-    yardstick = table.original if verdicts[stock.name] in ("over", "failed") else stock
+    yardstick = table.original if stock is None or verdicts[stock.name] in ("over", "failed") else stock
     ratios = {made.name: speeds.ratio(made.name, yardstick.name).ratio or 1.0 for made in candidates}
     name, note = smallest_fast_enough(ratios, yardstick.name)
     kept = next(made for made in candidates if made.name == name)
@@ -128,11 +138,11 @@ def _ear(table: Table) -> Comparer:
     return Ear(table.workshop, compared, others, table.folder / STEPS)
 
 
-def _spare_s(table: Table, panel: Panel, stock: Made, usual: Made) -> float:
+def _spare_s(table: Table, panel: Panel, stock: Made | None, usual: Made) -> float:
     """How much longer a step of our int8 may take without being slower than the usual one."""
     failed = {point.name for point in panel.points(table.original) if point.verdict == "failed"}
     chunk_s = table.order.original.manifest.chunk_ms / 1000
-    if failed & {stock.name, usual.name} or not chunk_s:
+    if stock is None or failed & {stock.name, usual.name} or not chunk_s:
         return 0.0
     speeds = table.speeds((stock, usual))
     return (speeds.rtf_cpu(stock.name) - speeds.rtf_cpu(usual.name)) * chunk_s

@@ -10,12 +10,13 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
-from edge_asr.engines.ort_session import Graph, Inputs
+from edge_asr.engines.ort_session import Inputs
 from edge_asr.errors import EdgeAsrError
 from edge_asr.quantize.choices import Choice, Node
 from edge_asr.quantize.graph import Prepared, apply_assignment, prepare_graph
 from edge_asr.quantize.observe import with_outputs
 from edge_asr.quantize.progress import Progress
+from edge_asr.quantize.sources import loaded
 from edge_asr.quantize.targets import Target
 
 RUNS = 40
@@ -76,7 +77,7 @@ def measure_product(shape: Shape, choice: Choice) -> float:
     generator = np.random.default_rng(0)
     prepared = prepare_graph(_product(generator.standard_normal((inputs, outputs)).astype(np.float32)))
     model = apply_assignment(prepared, "model", {"product": choice}).model
-    graph = Graph(model.SerializeToString(), "product", 1)
+    graph = loaded(model, "product")
     given: Inputs = {"x": generator.standard_normal((1, rows, inputs)).astype(np.float32)}
     for _ in range(WARM_UP_RUNS):
         graph.run(given)
@@ -102,7 +103,7 @@ def rows_of(
             continue
         computed = {output for node in prepared.model.graph.node for output in node.output}
         sources = sorted({node.input[0] for node in products} & computed)
-        graph = Graph(with_outputs(prepared.model, sources), role, 1)
+        graph = loaded(with_outputs(prepared.model, sources), role)
         shapes = {name: value.shape for name, value in inputs.items()}
         try:
             outputs = graph.run(inputs)

@@ -8,9 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import onnx
 
-from edge_asr.engines.ort_session import Graph, Inputs
+from edge_asr.engines.ort_session import Inputs
 from edge_asr.quantize.feedback import Moments
 from edge_asr.quantize.graph import Prepared
+from edge_asr.quantize.observe import with_outputs
+from edge_asr.quantize.sources import loaded
 
 MOST_BYTES = 256 << 20
 """Of moments that are gathered in one pass over the steps; more products take more passes."""
@@ -42,7 +44,7 @@ def measure_moments(
 
 
 def _measured(prepared: Prepared, sources: Sequence[str], steps: Iterator[Inputs]) -> dict[str, Moments]:
-    graph = Graph(_with_outputs(prepared.model, sources), prepared.name, 1)
+    graph = loaded(with_outputs(prepared.model, sources), prepared.name)
     places = {name: graph.outputs.index(name) for name in sources}
     channels = _channel_axes(prepared.model)
     sums: dict[str, npt.NDArray[np.float64]] = {}
@@ -55,16 +57,6 @@ def _measured(prepared: Prepared, sources: Sequence[str], steps: Iterator[Inputs
             sums[name] = sums.get(name, 0) + vectors.T @ vectors
             counts[name] += len(vectors)
     return {name: (total / max(counts[name], 1)).astype(np.float32) for name, total in sums.items()}
-
-
-def _with_outputs(model: onnx.ModelProto, names: Sequence[str]) -> bytes:
-    """The graph, serialized, that puts out the tensors as well."""
-    outputs = {output.name for output in model.graph.output}
-    copy = onnx.ModelProto()
-    copy.CopyFrom(model)
-    copy.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names if name not in outputs)
-    serialized: bytes = copy.SerializeToString()
-    return serialized
 
 
 def _passes(sources: dict[str, int]) -> Iterator[list[str]]:

@@ -19,6 +19,7 @@ from edge_asr.engines.ort_session import Graph, Inputs
 from edge_asr.errors import EngineFailed, ModelUnsupported
 from edge_asr.quantize.divergence import Divergence
 from edge_asr.quantize.graph import Prepared
+from edge_asr.quantize.sources import digest_of, loaded
 from edge_asr.quantize.trial_run import trial_inputs
 
 SIZES = (64, 16, 3, 1)
@@ -44,9 +45,8 @@ class NoiseEar:
         self._original: dict[str, tuple[int, Outputs]] = {}
         digest = hashlib.sha256()
         for role, prepared in components.items():
-            content = prepared.model.SerializeToString(deterministic=True)
-            digest.update(hashlib.sha256(content).digest())
-            self._original[role] = _first_run(content, role)
+            digest.update(digest_of(prepared.model))
+            self._original[role] = _first_run(loaded(prepared.model, role), role)
         self.digest = f"noise {digest.hexdigest()}"
 
     def steps(self, role: str) -> Iterator[Inputs]:  # noqa: ARG002
@@ -58,15 +58,13 @@ class NoiseEar:
         errors = []
         for role, model in models.items():
             size, expected = self._original[role]
-            source = model if isinstance(model, Path) else model.SerializeToString()
-            graph = Graph(source, role, 1)
+            graph = Graph(model, role, 1) if isinstance(model, Path) else loaded(model, role)
             found = graph.run(trial_inputs(graph, size))
             errors += [_error(*pair) for pair in zip(expected, found, strict=True) if pair[0].dtype.kind == "f"]
         return Divergence(float(np.mean(errors)) if errors else 0.0, 0.0, 0.0, max(1, len(errors)))
 
 
-def _first_run(content: bytes, role: str) -> tuple[int, Outputs]:
-    graph = Graph(content, role, 1)
+def _first_run(graph: Graph, role: str) -> tuple[int, Outputs]:
     for size in SIZES:
         try:
             return size, graph.run(trial_inputs(graph, size))

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import onnx
 
-from edge_asr.engines.ort_session import Graph, Inputs
+from edge_asr.engines.ort_session import Inputs
+from edge_asr.quantize.sources import loaded
 
 Channels = npt.NDArray[np.float32]
 """A number for each channel, the last axis of the tensor: shape (channels,)."""
@@ -36,7 +37,7 @@ def observe(model: onnx.ModelProto, tensors: Collection[str], runs: Iterable[Inp
         Tensor to what was seen; one that never held anything is not there.
     """
     present = [name for name in tensors if any(name in node.output for node in model.graph.node)]
-    graph = Graph(with_outputs(model, present), "observed", 1)
+    graph = loaded(with_outputs(model, present), "observed")
     places = {name: graph.outputs.index(name) for name in present}
     sums: dict[str, npt.NDArray[np.float64]] = {}
     largest: dict[str, Channels] = {}
@@ -57,11 +58,10 @@ def observe(model: onnx.ModelProto, tensors: Collection[str], runs: Iterable[Inp
     }
 
 
-def with_outputs(model: onnx.ModelProto, names: Iterable[str]) -> bytes:
-    """The graph, serialized, that puts out these tensors too."""
+def with_outputs(model: onnx.ModelProto, names: Iterable[str]) -> onnx.ModelProto:
+    """A copy of the graph that puts out these tensors too."""
     known = {output.name for output in model.graph.output}
     copy = onnx.ModelProto()
     copy.CopyFrom(model)
     copy.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names if name not in known)
-    content: bytes = copy.SerializeToString()
-    return content
+    return copy

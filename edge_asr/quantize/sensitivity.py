@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
@@ -24,6 +25,7 @@ from edge_asr.quantize.graph import apply_assignment
 from edge_asr.quantize.journal import Journal
 from edge_asr.quantize.progress import Progress
 from edge_asr.quantize.recorded_steps import RecordedSteps
+from edge_asr.quantize.sources import digest_of, source_in
 from edge_asr.quantize.workshop import Workshop
 
 QUICK_AUDIO_S = 8.0
@@ -70,14 +72,18 @@ class Ear:
             workshop: Whose original is the reference.
             audio: Recordings at the model's rate that models are compared by.
             calibration: Others, whose inputs are kept: what is fitted to one recording looks better on it than it is.
-            folder: Where those inputs are kept; emptied first.
+            folder: Where those inputs are kept, and graphs that are too large for memory; emptied first.
 
         Raises:
             ModelUnsupported: Models of the family cannot be run step by step.
         """
         self._workshop = workshop
         self._audio = list(audio)
-        self._files = {role: _serialized(prepared.model) for role, prepared in workshop.components.items()}
+        shutil.rmtree(folder, ignore_errors=True)
+        self._folder = folder
+        self._files = {
+            role: source_in(folder / "original", role, prepared.model) for role, prepared in workshop.components.items()
+        }
         self._rate_hz = workshop.original.manifest.sample_rate_hz
         runner = self._runner(self._files)
         self.blank = runner.blank
@@ -85,16 +91,15 @@ class Ear:
         self._paths: list[TokenPath | None] = [runner.greedy(one) if is_transducer else None for one in self._audio]
         self._original = self._listen(runner, len(self._audio))
         self._few = _count_of(self._audio, QUICK_AUDIO_S * self._rate_hz)
-        shutil.rmtree(folder, ignore_errors=True)
-        self._steps = RecordedSteps(folder)
+        self._steps = RecordedSteps(folder / "steps")
         self._steps.record(runner, calibration)
 
     @property
     def digest(self) -> str:
         """Of the original and of what is heard."""
         digest = hashlib.sha256()
-        for role in sorted(self._files):
-            digest.update(hashlib.sha256(self._files[role]).digest())
+        for role in sorted(self._workshop.components):
+            digest.update(digest_of(self._workshop.components[role].model))
         for samples in self._audio:
             digest.update(samples.tobytes())
         return digest.hexdigest()
@@ -106,11 +111,14 @@ class Ear:
             models: Role to graph or file; others are the original's.
             quickly: Hear the first recordings only.
         """
-        files: dict[str, Path | bytes] = {**self._files}
-        for role, model in models.items():
-            files[role] = model if isinstance(model, Path) else _serialized(model)
         count = self._few if quickly else len(self._audio)
-        heard = self._listen(self._runner(files), count)
+        with tempfile.TemporaryDirectory(dir=self._folder) as folder:
+            files = self._files | {
+                role: model if isinstance(model, Path) else source_in(Path(folder), role, model)
+                for role, model in models.items()
+            }
+            runner = self._runner(files)
+        heard = self._listen(runner, count)
         return divergence(self._original[:count], heard, self.blank)
 
     def steps(self, role: str) -> Iterator[Inputs]:
@@ -241,8 +249,3 @@ def _count_of(audio: Sequence[Float32Array], samples: float) -> int:
         if total >= samples:
             return count
     return len(audio)
-
-
-def _serialized(model: onnx.ModelProto) -> bytes:
-    content: bytes = model.SerializeToString(deterministic=True)
-    return content

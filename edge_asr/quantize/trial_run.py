@@ -10,6 +10,7 @@ import onnx
 
 from edge_asr.engines.ort_session import Graph, Inputs
 from edge_asr.errors import EngineFailed
+from edge_asr.quantize.sources import loaded
 
 TOLERANCE = 1e-4
 """Of each output, as a share of its largest value: sums may be made in another order."""
@@ -28,7 +29,7 @@ def gives_the_same(before: onnx.ModelProto, after: onnx.ModelProto) -> bool:
 
 def _outputs(model: onnx.ModelProto) -> list[Outputs]:
     """What the graph puts out for each of the trial inputs; None where it fails."""
-    graph = Graph(model.SerializeToString(), "trial", 1)
+    graph = loaded(model, "trial")
     results: list[Outputs] = []
     for size in VARYING:
         try:

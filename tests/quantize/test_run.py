@@ -7,6 +7,7 @@ import pytest
 from edge_asr.engines.trial import trial_load
 from edge_asr.errors import AlreadyQuantized, InputError
 from edge_asr.manifest import MANIFEST_FILE, ModelFile, read_manifest
+from edge_asr.quantize import stock
 from edge_asr.quantize.auto import smallest_fast_enough
 from edge_asr.quantize.choices import WeightOptions
 from edge_asr.quantize.document import FILE, Document
@@ -123,6 +124,19 @@ def test_the_search_finds_a_model_that_int8_would_have_ruined(tmp_path: Path):
     manifest_written = read_manifest(tmp_path / "out" / MANIFEST_FILE)
     assert manifest_written.name == "sabotaged-auto"
     assert {"/first/MatMul", "/second/MatMul"} < {record.name for record in outcome.document.nodes}
+
+
+def test_the_search_goes_on_where_the_usual_int8_cannot_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def fail(*_arguments: object, **_options: object) -> None:
+        raise AssertionError("initializer expected")
+
+    monkeypatch.setattr(stock, "quantize_dynamic", fail)
+    document = order(tmp_path, recipe="auto").document
+    assert document.kept
+    assert "stock-int8" not in {point.name for point in document.points}
+    assert document.notes[0] == (
+        "there is no stock-int8 to compare with: encoder.onnx: ONNX Runtime cannot quantize it: initializer expected"
+    )
 
 
 def test_recordings_set_apart_for_calibration_do_not_judge(tmp_path: Path):
