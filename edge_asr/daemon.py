@@ -14,13 +14,13 @@ import os
 import resource
 import signal
 import time
-from collections.abc import Callable, Coroutine, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from edge_asr import __version__
-from edge_asr.errors import ConfigurationError
+from edge_asr.errors import ConfigurationError, EdgeAsrError
 from edge_asr.metrics.exposition import CONTENT_TYPE, new_registry, render
 from edge_asr.metrics.instruments import Instruments
 from edge_asr.protocols.native import NativeConversation
@@ -29,6 +29,8 @@ from edge_asr.resources.thermal import hottest_celsius
 from edge_asr.servers.access import HttpAccess
 from edge_asr.servers.doors import HttpDoor, WyomingDoor
 from edge_asr.servers.http import HttpServices
+from edge_asr.servers.progress import ProgressWatch
+from edge_asr.servers.sign_of_life import SignOfLife, sentence_of
 from edge_asr.servers.status import Door, Machine, status_document
 from edge_asr.servers.systemd import Notifier
 from edge_asr.settings import Settings
@@ -38,6 +40,10 @@ from edge_asr.workers.pool import Pool
 logger = logging.getLogger(__name__)
 
 MAX_OPEN_FILES = 65_536
+
+START_GRACE_S = 15.0
+STOP_GRACE_S = 15.0
+"""Beyond loading and draining, for what surrounds them, before systemd loses its patience."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +56,8 @@ class Surroundings:
     """``$WATCHDOG_USEC`` in seconds; 0 for none."""
     spool_directory: Path | None = None
     """Where uploads wait; ``None`` for the system's place for temporary files."""
+    inherited: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Door to the listening sockets that the service manager has opened for it (``$LISTEN_FDS``)."""
 
 
 def serve(
@@ -89,6 +97,7 @@ class Daemon:
         self._metrics = metrics
         self._surroundings = surroundings
         self._notifier = Notifier(surroundings.notify_socket)
+        self._sign_of_life = SignOfLife(self._notifier, ProgressWatch(settings.worker), surroundings.watchdog_s)
         self._started_s = time.monotonic()
         self._stop = asyncio.Event()
         self._hurry = asyncio.Event()
@@ -120,23 +129,35 @@ class Daemon:
 
     async def run(self) -> None:
         """Start, serve until :meth:`stop` or a signal, drain, end."""
-        feeding = asyncio.create_task(self._feed_watchdog())
         with self._signals():
             try:
                 await self._open_doors()
                 if await self._load_model():
-                    await self._stop.wait()
+                    await self._serve_until_stopped()
+                else:
+                    await self._drain()
+            except EdgeAsrError as error:
+                self._notifier.status(f"cannot start: {error}")
+                raise
             finally:
                 await self._shut_down()
-                feeding.cancel()
-                await asyncio.gather(feeding, return_exceptions=True)
+
+    async def _serve_until_stopped(self) -> None:
+        living = asyncio.create_task(self._give_signs_of_life())
+        try:
+            await self._stop.wait()
+            await self._drain()
+        finally:
+            living.cancel()
+            await asyncio.gather(living, return_exceptions=True)
 
     # Start
 
     async def _open_doors(self) -> None:
-        self._http = HttpDoor(self._settings.server, self._settings.limits)
-        if self._settings.server.wyoming != "off":
-            self._wyoming = WyomingDoor(self._settings.server, self._settings.limits)
+        inherited = self._surroundings.inherited
+        self._http = HttpDoor(self._settings.server, self._settings.limits, inherited.get("http", ()))
+        if self._settings.server.wyoming != "off" or "wyoming" in inherited:
+            self._wyoming = WyomingDoor(self._settings.server, self._settings.limits, inherited.get("wyoming", ()))
         await self._http.open(self._http_services(self._http.access))
         if self._wyoming is not None:
             await self._wyoming.open(self._recognizer)
@@ -157,40 +178,43 @@ class Daemon:
 
     async def _load_model(self) -> bool:
         """Load the model; ``False`` when the daemon was told to stop meanwhile."""
-        self._notifier.status("loading the model")
+        self._notifier.starting("loading the model", self._settings.worker.load_timeout_s + START_GRACE_S)
         if not await _unless(self._stop, self._recognizer.start()):
             return False
         self._announce()
         return True
 
     def _announce(self) -> None:
-        ready = self._recognizer.status().ready
-        sentence = f"serving {ready.model} on {ready.provider}" if ready else "serving"
+        status = self._recognizer.status()
+        sentence = sentence_of(status)
         logger.info("%s", sentence)
-        for note in ready.notes if ready else ():
+        for note in status.ready.notes if status.ready else ():
             logger.warning("%s", note)
         self._notifier.ready(sentence)
 
-    async def _feed_watchdog(self) -> None:
-        """An event loop that hangs feeds no more, and systemd restarts the daemon."""
-        if not self._surroundings.watchdog_s:
-            return
-        while True:
-            self._notifier.watchdog()
-            await asyncio.sleep(self._surroundings.watchdog_s / 3)
+    async def _give_signs_of_life(self) -> None:
+        """An event loop that hangs gives none, and systemd restarts the daemon."""
+        while self._surroundings.notify_socket:
+            self._sign_of_life.give(self._recognizer.status(), time.monotonic())
+            await asyncio.sleep(self._sign_of_life.every_s)
 
     # Stop
 
-    async def _shut_down(self) -> None:
-        self._notifier.stopping()
+    async def _drain(self) -> None:
+        """Let running sessions finish; nobody is let in any more."""
+        drain_s = self._settings.server.drain_s
+        self._notifier.stopping("stopping", drain_s + STOP_GRACE_S)
         if self._wyoming is not None:
             self._wyoming.stop_accepting()
-        if not await _unless(self._hurry, self._recognizer.close(self._settings.server.drain_s)):
+        if not await _unless(self._hurry, self._recognizer.close(drain_s)):
             await self._recognizer.close(0)
+        logger.info("stopped")
+
+    async def _shut_down(self) -> None:
+        await self._recognizer.close(0)
         for door in (self._wyoming, self._http):
             if door is not None:
                 await door.close()
-        logger.info("stopped")
 
     @contextlib.contextmanager
     def _signals(self) -> Iterator[None]:

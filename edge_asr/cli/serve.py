@@ -76,6 +76,8 @@ def run_daemon(invocation: Invocation, options: Mapping[str, tuple[str, object]]
     from edge_asr.cli.messages import remark
     from edge_asr.cli.stores import choose_model, installed_vad, open_store
     from edge_asr.daemon import Surroundings, serve
+    from edge_asr.servers.access import DOORS
+    from edge_asr.servers.activation import inherited_descriptors
 
     settings = invocation.configuration(options).settings
     _log_at(settings.log.level, invocation.verbosity)
@@ -87,6 +89,7 @@ def run_daemon(invocation: Invocation, options: Mapping[str, tuple[str, object]]
         notify_socket=os.environ.get("NOTIFY_SOCKET", ""),
         watchdog_s=_watchdog_s(os.environ),
         spool_directory=_spool_directory(os.environ),
+        inherited=inherited_descriptors(os.environ, os.getpid(), DOORS),
     )
     serve(settings, model.directory, surroundings, vad_model=installed_vad(store))
 

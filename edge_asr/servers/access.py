@@ -127,6 +127,17 @@ def http_access(host: str, token_file: str, insecure: Sequence[str]) -> HttpAcce
     return HttpAccess(None, "this machine only")
 
 
+def unix_http_access(token_file: str) -> HttpAccess:
+    """The rule for HTTP over a unix socket: its file's permissions, and the token where one is set.
+
+    Raises:
+        ConfigurationError: The token cannot be read.
+    """
+    if token_file:
+        return HttpAccess(TokenFile(Path(token_file)), "bearer token")
+    return HttpAccess(None, UNIX_ACCESS.summary)
+
+
 def peer_access(host: str, allow: Sequence[str], insecure: Sequence[str]) -> PeerAccess:
     """The rule for Wyoming over TCP.
 

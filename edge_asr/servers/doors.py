@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import socket
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from edge_asr.errors import AddressInUse, ConfigurationError
 from edge_asr.protocols.wyoming_conversation import WyomingConversation, is_streamed
-from edge_asr.servers.access import UNIX_ACCESS, PeerAccess, http_access, peer_access
+from edge_asr.servers.access import UNIX_ACCESS, HttpAccess, PeerAccess, http_access, peer_access, unix_http_access
+from edge_asr.servers.activation import adopt, listening_at, widest_host
 from edge_asr.servers.http import HttpServices, create_app
 from edge_asr.servers.status import Door
 from edge_asr.servers.stream import StreamServer
-from edge_asr.servers.tcp import address_text, bind_tcp
+from edge_asr.servers.tcp import bind_tcp
 from edge_asr.servers.unix import bind_unix, remove_unix
 from edge_asr.servers.web import WebServer
 from edge_asr.settings import LimitSettings, ServerSettings
@@ -23,20 +25,26 @@ from edge_asr.workers.base import Recognizer
 class HttpDoor:
     """HTTP and websocket on one port. Binding happens here; :meth:`open` begins to accept."""
 
-    def __init__(self, settings: ServerSettings, limits: LimitSettings) -> None:
-        """Bind the port.
+    def __init__(self, settings: ServerSettings, limits: LimitSettings, inherited: Sequence[int] = ()) -> None:
+        """Bind the port, or take the sockets that the service manager has opened.
 
         Raises:
-            ConfigurationError: The access rule is wrong.
+            ConfigurationError: The access rule is wrong, or an inherited descriptor cannot be used.
             AddressInUse: The port cannot be bound.
         """
-        self.access = http_access(settings.host, settings.token_file, settings.insecure)
         self._settings = settings
         self._limits = limits
-        self._sockets = bind_tcp(settings.host, settings.port, patience_s=limits.idle_timeout_s)
         self._server: WebServer | None = None
-        scheme = "https" if settings.tls_cert else "http"
-        self.description = Door("http", f"{scheme}://{address_text(self._sockets[0])}", self.access.summary)
+        if inherited:
+            self._sockets = adopt("http", inherited, patience_s=limits.idle_timeout_s)
+            with _closing_on_refusal(self._sockets):
+                self.access = _http_access_to(self._sockets, settings)
+        else:
+            # The rule first: a door that may not open is not bound either.
+            self.access = http_access(settings.host, settings.token_file, settings.insecure)
+            self._sockets = bind_tcp(settings.host, settings.port, patience_s=limits.idle_timeout_s)
+        address = _address(self._sockets[0], "https" if settings.tls_cert else "http")
+        self.description = Door("http", address, self.access.summary)
 
     async def open(self, services: HttpServices) -> None:
         """Begin to accept connections.
@@ -62,26 +70,31 @@ class HttpDoor:
 class WyomingDoor:
     """Wyoming over TCP or a unix socket. Binding happens here; :meth:`open` begins to accept."""
 
-    def __init__(self, settings: ServerSettings, limits: LimitSettings) -> None:
-        """Bind the address.
+    def __init__(self, settings: ServerSettings, limits: LimitSettings, inherited: Sequence[int] = ()) -> None:
+        """Bind the address, or take the sockets that the service manager has opened.
 
         Raises:
-            ConfigurationError: The address or the access rule is wrong.
+            ConfigurationError: The address or the access rule is wrong, or an inherited descriptor cannot be used.
             AddressInUse: The address cannot be bound.
         """
         self._limits = limits
-        self._path, host, port = _parse_uri(settings.wyoming)
+        self._path: Path | None = None
+        """A socket file of our own, to be taken away at the end."""
         self._access: PeerAccess
-        if self._path is not None:
-            self._access = UNIX_ACCESS
-            self._sockets = [bind_unix(self._path)]
-            address = f"unix://{self._path}"
+        if inherited:
+            self._sockets = adopt("wyoming", inherited, patience_s=limits.idle_timeout_s)
+            with _closing_on_refusal(self._sockets):
+                self._access = _peer_access_to(self._sockets, settings)
         else:
-            self._access = peer_access(host, settings.allow, settings.insecure)
-            self._sockets = bind_tcp(host, port, patience_s=limits.idle_timeout_s)
-            address = f"tcp://{address_text(self._sockets[0])}"
+            self._path, host, port = _parse_uri(settings.wyoming)
+            if self._path is not None:
+                self._access = UNIX_ACCESS
+                self._sockets = [bind_unix(self._path)]
+            else:
+                self._access = peer_access(host, settings.allow, settings.insecure)
+                self._sockets = bind_tcp(host, port, patience_s=limits.idle_timeout_s)
         self._server: StreamServer | None = None
-        self.description = Door("wyoming", address, self._access.summary)
+        self.description = Door("wyoming", _address(self._sockets[0], "tcp"), self._access.summary)
 
     async def open(self, recognizer: Recognizer) -> None:
         """Begin to accept connections."""
@@ -110,6 +123,33 @@ class WyomingDoor:
             bound.close()
         if self._path is not None:
             remove_unix(self._path)
+
+
+@contextlib.contextmanager
+def _closing_on_refusal(sockets: Sequence[socket.socket]) -> Iterator[None]:
+    try:
+        yield
+    except ConfigurationError:
+        for opened in sockets:
+            opened.close()
+        raise
+
+
+def _http_access_to(sockets: Sequence[socket.socket], settings: ServerSettings) -> HttpAccess:
+    host = widest_host(sockets)
+    if host is None:
+        return unix_http_access(settings.token_file)
+    return http_access(host, settings.token_file, settings.insecure)
+
+
+def _peer_access_to(sockets: Sequence[socket.socket], settings: ServerSettings) -> PeerAccess:
+    host = widest_host(sockets)
+    return UNIX_ACCESS if host is None else peer_access(host, settings.allow, settings.insecure)
+
+
+def _address(opened: socket.socket, scheme: str) -> str:
+    """As a client would write it."""
+    return f"{'unix' if opened.family == socket.AF_UNIX else scheme}://{listening_at(opened)}"
 
 
 @contextlib.contextmanager

@@ -21,9 +21,13 @@ class Notifier:
         """One line for ``systemctl status``."""
         self._send(f"STATUS={status}")
 
-    def stopping(self) -> None:
-        """The daemon drains."""
-        self._send("STOPPING=1\nSTATUS=stopping")
+    def starting(self, status: str, at_most_s: float) -> None:
+        """The start goes on, and may take so long from now, whatever the unit says."""
+        self._send(f"STATUS={status}\n{_extension(at_most_s)}")
+
+    def stopping(self, status: str, at_most_s: float) -> None:
+        """The daemon drains, which may take so long from now, whatever the unit says."""
+        self._send(f"STOPPING=1\nSTATUS={status}\n{_extension(at_most_s)}")
 
     def watchdog(self) -> None:
         """Still alive."""
@@ -36,3 +40,7 @@ class Notifier:
         with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
             notify.setblocking(False)
             notify.sendto(message.encode(), self._address)
+
+
+def _extension(at_most_s: float) -> str:
+    return f"EXTEND_TIMEOUT_USEC={round(at_most_s * 1e6)}"

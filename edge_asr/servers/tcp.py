@@ -45,6 +45,14 @@ def address_text(bound: socket.socket) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
+def be_patient(opened: socket.socket, patience_s: float) -> None:
+    """Let connections to this socket last for so long without an answer, and no longer; they inherit it."""
+    # A peer whose power went, or that reads nothing, does not stay for ever.
+    opened.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, max(1, round(patience_s * 1000)))
+    opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+
 def _addresses(host: str, port: int) -> list[tuple[socket.AddressFamily, str]]:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
@@ -69,10 +77,7 @@ def _configure(opened: socket.socket, patience_s: float) -> None:
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     if opened.family == socket.AF_INET6:
         opened.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-    # Accepted connections inherit these: a peer whose power went, or that reads nothing, does not stay for ever.
-    opened.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, max(1, round(patience_s * 1000)))
-    opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    be_patient(opened, patience_s)
 
 
 def _bind_even_if_absent(opened: socket.socket, host: str, port: int) -> None:

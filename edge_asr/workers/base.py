@@ -49,6 +49,23 @@ class RecognizerSession(Protocol):
         ...
 
 
+class WorkerStatus(msgspec.Struct, frozen=True):
+    """What one place in the pool is doing."""
+
+    name: str
+    state: str
+    """``starting``, ``ready``, ``restarting`` or ``failed``."""
+    reason: str
+    """One sentence when the state is not ``ready``."""
+    pid: int
+    """0 while there is no process."""
+    restarts: int
+    sessions: int
+    """Held by the front for this worker, waiting ones too."""
+    stats: Stats | None
+    """Its last report; renewed every second while it has sessions."""
+
+
 class PoolStatus(msgspec.Struct, frozen=True):
     """What the pool is doing, for ``/health``, ``status`` and metrics."""
 
@@ -64,6 +81,8 @@ class PoolStatus(msgspec.Struct, frozen=True):
     ready: Ready | None
     """What the worker loaded; kept while it is restarted."""
     stats: Stats | None
+    workers: tuple[WorkerStatus, ...] = ()
+    """Each place in the pool."""
 
 
 class Recognizer(Protocol):

@@ -18,7 +18,7 @@ from edge_asr.requests import SessionOptions
 from edge_asr.resources.memory import read_process_memory
 from edge_asr.resources.topology import read_topology, worker_cores
 from edge_asr.settings import Settings
-from edge_asr.workers.base import PoolStatus
+from edge_asr.workers.base import PoolStatus, WorkerStatus
 from edge_asr.workers.command import STANDARD_LOADER
 from edge_asr.workers.configuration import pack
 from edge_asr.workers.messages import (
@@ -145,6 +145,13 @@ class Pool:
             worker_pid=worker.pid,
             ready=worker.ready,
             stats=worker.stats,
+            workers=tuple(map(self._worker_status, self._workers)),
+        )
+
+    def _worker_status(self, worker: Supervisor) -> WorkerStatus:
+        sessions = len(self._sessions_of(worker.name))
+        return WorkerStatus(
+            worker.name, worker.state, worker.reason, worker.pid, worker.restarts, sessions, worker.stats
         )
 
     async def close(self, drain_s: float) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +27,10 @@ class Served:
 
 
 @pytest.fixture
-def served(monkeypatch: pytest.MonkeyPatch) -> Served:
+def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
     """A daemon that only notes its arguments."""
     noted = Served()
+    level = logging.getLogger("edge_asr").level
 
     def note(settings: Settings, directory: Path, surroundings: Surroundings, **_: Any) -> None:
         noted.settings, noted.directory, noted.surroundings = settings, directory, surroundings
@@ -36,7 +38,8 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Served:
     monkeypatch.setattr(edge_asr.daemon, "serve", note)
     for name in ("NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "CACHE_DIRECTORY", "RUNTIME_DIRECTORY"):
         monkeypatch.delenv(name, raising=False)
-    return noted
+    yield noted
+    logging.getLogger("edge_asr").setLevel(level)
 
 
 def test_without_options_the_bundled_model_is_served_on_loopback(run: Run, served: Served) -> None:
@@ -70,6 +73,13 @@ def test_systemds_environment_is_handed_on(run: Run, served: Served, monkeypatch
     assert served.surroundings == Surroundings("@here", 30.0, Path("/var/cache/edge-asr"))
 
 
+def test_sockets_of_systemd_are_handed_on(run: Run, served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("PID", str(os.getpid())), ("FDS", "2"), ("FDNAMES", "wyoming:http")):
+        monkeypatch.setenv(f"LISTEN_{name}", value)
+    run("serve")
+    assert served.surroundings.inherited == {"wyoming": (3,), "http": (4,)}
+
+
 def test_a_watchdog_for_another_process_is_not_ours(run: Run, served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WATCHDOG_USEC", "30000000")
     monkeypatch.setenv("WATCHDOG_PID", str(os.getpid() + 1))
@@ -101,7 +111,8 @@ def test_systemd_hears_that_the_daemon_is_ready(tmp_path: Path) -> None:
         manager.bind(str(tmp_path / "notify"))
         manager.settimeout(60)
         with DaemonProcess(NOTIFY_SOCKET=str(tmp_path / "notify")) as daemon:
-            assert manager.recv(1000) == b"STATUS=loading the model"
-            assert manager.recv(1000) == b"READY=1\nSTATUS=serving starter-en on cpu"
+            assert manager.recv(1000).startswith(b"STATUS=loading the model\n")
+            assert manager.recv(1000).startswith(b"READY=1\nSTATUS=serving starter-en on cpu, 0 of 16 sessions")
             assert daemon.stop() == 0
-        assert manager.recv(1000).startswith(b"STOPPING=1")
+        said = iter(lambda: manager.recv(1000), b"")
+        assert next(message for message in said if message.startswith(b"STOPPING=1"))

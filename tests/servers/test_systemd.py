@@ -21,15 +21,17 @@ def manager(tmp_path: Path) -> Iterator[socket.socket]:
 
 def test_the_manager_hears_each_state(manager: socket.socket) -> None:
     notifier = Notifier(manager.getsockname())
-    notifier.status("loading")
+    notifier.starting("loading", 90)
     notifier.ready("serving starter-en")
+    notifier.status("3 of 16 sessions")
     notifier.watchdog()
-    notifier.stopping()
-    assert [manager.recv(100) for _ in range(4)] == [
-        b"STATUS=loading",
+    notifier.stopping("stopping", 25)
+    assert [manager.recv(100) for _ in range(5)] == [
+        b"STATUS=loading\nEXTEND_TIMEOUT_USEC=90000000",
         b"READY=1\nSTATUS=serving starter-en",
+        b"STATUS=3 of 16 sessions",
         b"WATCHDOG=1",
-        b"STOPPING=1\nSTATUS=stopping",
+        b"STOPPING=1\nSTATUS=stopping\nEXTEND_TIMEOUT_USEC=25000000",
     ]
 
 
