@@ -1,0 +1,152 @@
+"""Whether one more session can be decoded in time, and by which worker; a policy without time, sockets or workers.
+
+A live session is opened where the most room is left for streams that talk. When there is none anywhere it gets the
+lighter model, if there is one, until the load has fallen; otherwise it is refused, with the reason and with the time
+after which, by the sessions that ended lately, there will be room for it and for those refused before.
+
+Recordings that nobody waits for yield to live sessions, so they need no room; memory they need all the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from edge_asr.errors import Overloaded
+from edge_asr.sessions.heat import COOL, Heat
+from edge_asr.sessions.load import YOUNG_S, WorkerLoad
+from edge_asr.settings import AdmissionSettings
+
+LEAST_HINT_S, MOST_HINT_S = 1.0, 60.0
+HINT_UNKNOWN_S = 5.0
+"""Without a session that ended lately nobody knows when the next one will."""
+
+LATELY_S = 60.0
+"""So long ago counts as lately."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One worker as the pool knows it."""
+
+    load: WorkerLoad
+    opened_ns: tuple[int, ...]
+    """When each of its live sessions was opened."""
+    is_out_of_memory: bool = False
+    """Whether it is at its memory limit: nothing may be opened there."""
+
+
+class Admission:
+    """The policy.
+
+    Args:
+        settings: What is allowed.
+        max_sessions: Sessions of any kind, ``limits.max_sessions``.
+    """
+
+    def __init__(self, settings: AdmissionSettings, max_sessions: int) -> None:
+        self.heat: Heat = COOL
+        """Set by whoever reads the sensors."""
+        self.is_lighter = False
+        """Whether new sessions that name no model get the lighter one."""
+        self._settings = settings
+        self.max_sessions = max_sessions
+        self._ended_ns: deque[int] = deque()
+        self._refused_ns: deque[int] = deque()
+
+    def admit(self, workers: Mapping[str, Candidate], sessions: int, *, is_batch: bool, now_ns: int) -> str:
+        """The worker for one more session.
+
+        Args:
+            workers: Those that serve its model, by name.
+            sessions: Open ones of all workers and kinds.
+            is_batch: Whether nobody waits for its text.
+            now_ns: Monotonic time.
+
+        Raises:
+            Overloaded: There is no room, with the reason and a hint when to come back.
+        """
+        if sessions >= self.max_sessions:
+            raise self._refusal(f"all {self.max_sessions} sessions are in use", now_ns)
+        able = {name: worker for name, worker in workers.items() if not worker.is_out_of_memory}
+        if not able:
+            raise self._refusal("the recogniser is at its memory limit and is being replaced", now_ns)
+        room = {name: self.room(worker, 0 if is_batch else 1, now_ns) for name, worker in able.items()}
+        best = max(room, key=lambda name: (room[name], -len(able[name].opened_ns)))
+        if not is_batch and self._settings.enabled and room[best] < 0:
+            raise self._refusal(self._why_full(able, now_ns), now_ns)
+        return best
+
+    def room(self, worker: Candidate, more: int, now_ns: int) -> float:
+        """Streams that could still talk beside the worker's sessions and ``more`` new ones; negative: too many."""
+        return self.capacity(worker) - needed(worker, more, now_ns)
+
+    def capacity(self, worker: Candidate) -> float:
+        """Streams that one worker can decode in time at the machine's present heat; infinite while unknown."""
+        return self.heat.share * worker.load.capacity
+
+    def load(self, workers: Mapping[str, Candidate], now_ns: int) -> float:
+        """What the live sessions need, by what all workers can do: 1 is full."""
+        capacity = sum(self.capacity(worker) for worker in workers.values())
+        if not workers or math.isinf(capacity):
+            return 0.0
+        in_use = sum(needed(worker, 0, now_ns) for worker in workers.values())
+        return in_use / capacity if capacity > 0 else math.inf
+
+    def choose_model(self, workers: Mapping[str, Candidate], now_ns: int) -> str:
+        """The model of a live session that names none: empty for the active one, else the lighter one's name.
+
+        Args:
+            workers: Those of the active model.
+            now_ns: Monotonic time.
+        """
+        if not self._settings.lighter_model:
+            return ""
+        if self.is_lighter:
+            self.is_lighter = self.load(workers, now_ns) > self._settings.lighter_until
+        else:
+            self.is_lighter = all(self.room(worker, 1, now_ns) < 0 for worker in workers.values())
+        return self._settings.lighter_model if self.is_lighter else ""
+
+    def session_ended(self, now_ns: int) -> None:
+        """There is room for another one."""
+        self._ended_ns.append(now_ns)
+        _forget(self._ended_ns, now_ns)
+
+    def retry_after_s(self, now_ns: int) -> float:
+        """When so many sessions will have ended as were refused lately and this one, at the rate of the last minute."""
+        _forget(self._ended_ns, now_ns)
+        _forget(self._refused_ns, now_ns)
+        if not self._ended_ns:
+            return HINT_UNKNOWN_S
+        per_session_s = LATELY_S / len(self._ended_ns)
+        waiting = 1 + sum(now_ns - refused_ns < HINT_UNKNOWN_S * 1e9 for refused_ns in self._refused_ns)
+        return min(MOST_HINT_S, max(LEAST_HINT_S, waiting * per_session_s))
+
+    def _refusal(self, reason: str, now_ns: int) -> Overloaded:
+        hint_s = self.retry_after_s(now_ns)
+        self._refused_ns.append(now_ns)
+        return Overloaded(reason, hint_s)
+
+    def _why_full(self, workers: Mapping[str, Candidate], now_ns: int) -> str:
+        capacity = sum(self.capacity(worker) for worker in workers.values())
+        in_use = sum(needed(worker, 0, now_ns) for worker in workers.values())
+        sessions = sum(len(worker.opened_ns) for worker in workers.values())
+        cause = f" ({self.heat.reason})" if self.heat.reason else ""
+        return (
+            f"this machine keeps up with {capacity:.1f} streams that talk{cause}, and the {sessions} that are open "
+            f"need {in_use:.1f}"
+        )
+
+
+def needed(worker: Candidate, more: int, now_ns: int) -> float:
+    """Streams that talk at a time, at most, in the worker's sessions and ``more`` new ones."""
+    young = sum(now_ns - opened_ns < YOUNG_S * 1e9 for opened_ns in worker.opened_ns)
+    return worker.load.needed(len(worker.opened_ns) - young, young + more)
+
+
+def _forget(times_ns: deque[int], now_ns: int) -> None:
+    while times_ns and now_ns - times_ns[0] > LATELY_S * 1e9:
+        times_ns.popleft()

@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from edge_asr.errors import Overloaded
+from edge_asr.sessions.admission import Admission, Candidate
+from edge_asr.sessions.heat import Heat
+from edge_asr.sessions.load import WorkerLoad
+from edge_asr.settings import AdmissionSettings
+
+MINUTE_NS = 60_000_000_000
+NOW_NS = 100 * MINUTE_NS
+
+
+def worker(capacity: int, sessions: int = 0, *, opened_ns: int = 0, is_out_of_memory: bool = False) -> Candidate:
+    """One that carries so many streams, by its profile, and has so many sessions that talk all the time."""
+    load = WorkerLoad(AdmissionSettings(streams=capacity), 0.32, max_batch=16, threads=1)
+    return Candidate(load, (opened_ns,) * sessions, is_out_of_memory)
+
+
+def admission(max_sessions: int = 100, **settings: object) -> Admission:
+    return Admission(AdmissionSettings(**settings), max_sessions)  # type: ignore[arg-type]
+
+
+def admit(policy: Admission, *workers: Candidate, is_batch: bool = False) -> str:
+    named = {str(number): worker for number, worker in enumerate(workers)}
+    sessions = sum(len(worker.opened_ns) for worker in workers)
+    return policy.admit(named, sessions, is_batch=is_batch, now_ns=NOW_NS)
+
+
+def test_a_session_goes_where_the_most_room_is() -> None:
+    assert admit(admission(), worker(8, 6), worker(4, 1)) == "1"
+
+
+def test_among_equals_it_goes_where_the_fewest_are() -> None:
+    assert admit(admission(), worker(0, 3), worker(0, 1)) == "1"
+
+
+def test_one_stream_more_than_fits_is_refused_with_the_figures() -> None:
+    with pytest.raises(Overloaded, match=r"keeps up with 4\.0 streams that talk, and the 4 that are open need 4\.0"):
+        admit(admission(), worker(4, 4))
+
+
+def test_the_limit_of_sessions_holds_whatever_the_capacity() -> None:
+    with pytest.raises(Overloaded, match="all 2 sessions are in use"):
+        admit(admission(max_sessions=2), worker(100, 2))
+
+
+def test_without_a_limit_by_load_only_the_number_counts() -> None:
+    assert admit(admission(enabled=False), worker(4, 40)) == "0"
+
+
+def test_a_recording_needs_no_room() -> None:
+    assert admit(admission(), worker(4, 4), is_batch=True) == "0"
+
+
+def test_a_worker_at_its_memory_limit_gets_nothing() -> None:
+    assert admit(admission(), worker(8, is_out_of_memory=True), worker(8, 7)) == "1"
+    with pytest.raises(Overloaded, match="at its memory limit and is being replaced"):
+        admit(admission(), worker(8, is_out_of_memory=True), is_batch=True)
+
+
+def test_heat_lowers_the_capacity_and_is_named() -> None:
+    policy = admission()
+    policy.heat = Heat(temperature_c=80.0, limit_c=80.0)
+    assert admit(policy, worker(8, 3)) == "0"
+    with pytest.raises(Overloaded, match=r"keeps up with 4\.0 streams that talk \(it is at 80 °C of 80 °C\)"):
+        admit(policy, worker(8, 4))
+
+
+# When to come back.
+
+
+def hint_s(policy: Admission, now_ns: int = NOW_NS) -> float:
+    with pytest.raises(Overloaded) as refusal:
+        policy.admit({"0": worker(1, 1)}, 1, is_batch=False, now_ns=now_ns)
+    assert refusal.value.retry_after_s is not None
+    return refusal.value.retry_after_s
+
+
+def test_without_sessions_that_ended_the_hint_is_a_guess() -> None:
+    assert hint_s(admission()) == 5.0
+
+
+def test_the_hint_is_when_the_next_sessions_will_have_ended() -> None:
+    policy = admission()
+    for second in range(20):
+        policy.session_ended(NOW_NS - second * 1_000_000_000)
+    assert hint_s(policy) == 3.0
+    assert hint_s(policy) == 6.0, "one refused before is waiting too"
+
+
+def test_the_hint_has_bounds() -> None:
+    policy = admission()
+    policy.session_ended(NOW_NS)
+    assert [hint_s(policy) for _ in range(3)][-1] == 60.0
+    for _ in range(1000):
+        policy.session_ended(NOW_NS + MINUTE_NS)
+    assert hint_s(policy, NOW_NS + MINUTE_NS) == 1.0
+
+
+def test_sessions_that_ended_long_ago_say_nothing() -> None:
+    policy = admission()
+    policy.session_ended(NOW_NS - 2 * MINUTE_NS)
+    assert hint_s(policy) == 5.0
+
+
+# The lighter model.
+
+
+def test_without_a_lighter_model_there_is_no_other_choice() -> None:
+    assert admission().choose_model({"0": worker(4, 4)}, NOW_NS) == ""
+
+
+def test_the_lighter_model_serves_new_sessions_until_the_load_has_fallen() -> None:
+    policy = admission(lighter_model="small", lighter_until=0.5)
+    chosen = [policy.choose_model({"0": worker(4, sessions)}, NOW_NS) for sessions in (3, 4, 3, 2, 3)]
+    assert chosen == ["", "small", "small", "", ""]
+
+
+def test_one_worker_with_room_is_enough_for_the_active_model() -> None:
+    policy = admission(lighter_model="small")
+    assert policy.choose_model({"0": worker(4, 4), "1": worker(4, 3)}, NOW_NS) == ""
+
+
+def test_load_is_what_is_needed_by_what_can_be_done() -> None:
+    assert admission().load({"0": worker(4, 1), "1": worker(4, 3)}, NOW_NS) == pytest.approx(0.5)
+    assert admission().load({"0": worker(0, 1)}, NOW_NS) == 0.0, "nothing is known"
+    policy = admission()
+    policy.heat = Heat(frequency_share=0.0)
+    assert policy.load({"0": worker(4, 1)}, NOW_NS) == math.inf
