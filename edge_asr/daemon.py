@@ -2,7 +2,7 @@
 
 Start: bind every socket, answer ``starting`` at ``/health/ready``, load the model, then READY. Stop (SIGTERM, SIGINT):
 no new sessions, the running ones may finish for ``server.drain_s``, then everything closes. SIGHUP reads the token
-file again. No numpy in this process, and no native engine: both live in the workers.
+file and the configuration again. No numpy in this process, and no native engine: both live in the workers.
 """
 
 from __future__ import annotations
@@ -20,13 +20,15 @@ from pathlib import Path
 from typing import Any
 
 from edge_asr import __version__
-from edge_asr.errors import ConfigurationError, EdgeAsrError
+from edge_asr.administration import Administration, log_reload
+from edge_asr.errors import AddressInUse, ConfigurationError, EdgeAsrError
 from edge_asr.metrics.exposition import CONTENT_TYPE, new_registry, render
 from edge_asr.metrics.instruments import Instruments
 from edge_asr.protocols.native import NativeConversation
 from edge_asr.resources.memory import read_process_memory
 from edge_asr.resources.thermal import hottest_celsius
 from edge_asr.servers.access import HttpAccess
+from edge_asr.servers.admin_door import AdminDoor
 from edge_asr.servers.doors import HttpDoor, WyomingDoor
 from edge_asr.servers.http import HttpServices
 from edge_asr.servers.progress import ProgressWatch
@@ -34,7 +36,9 @@ from edge_asr.servers.sign_of_life import SignOfLife, sentence_of
 from edge_asr.servers.status import Door, Machine, status_document
 from edge_asr.servers.systemd import Notifier
 from edge_asr.settings import Settings
+from edge_asr.store.store import InstalledModel, ModelStore
 from edge_asr.workers.base import Recognizer
+from edge_asr.workers.models import StoreModels, served
 from edge_asr.workers.pool import Pool
 
 logger = logging.getLogger(__name__)
@@ -58,12 +62,27 @@ class Surroundings:
     """Where uploads wait; ``None`` for the system's place for temporary files."""
     inherited: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """Door to the listening sockets that the service manager has opened for it (``$LISTEN_FDS``)."""
+    admin_socket: Path | None = None
+    """Where ``/admin/...`` is served without a token; ``None`` for nowhere."""
+    needs_admin_socket: bool = False
+    """Whether it was asked for, so that it is an error when it cannot be opened."""
 
 
 def serve(
-    settings: Settings, model_directory: Path, surroundings: Surroundings, *, vad_model: Path | None = None
+    settings: Settings,
+    store: ModelStore,
+    model: InstalledModel,
+    surroundings: Surroundings,
+    read_settings: Callable[[str], Settings],
 ) -> None:
     """Run the daemon until it is told to stop.
+
+    Args:
+        settings: How to serve.
+        store: Where models are.
+        model: The active one.
+        surroundings: What the environment says.
+        read_settings: Merges the configuration anew, for the model of that name (empty: the configured one).
 
     Raises:
         ConfigurationError: A setting of a door is wrong.
@@ -72,13 +91,21 @@ def serve(
         MachineError: The provider or the machine cannot do it.
     """
     _raise_open_file_limit()
-    asyncio.run(_serve(settings, model_directory, surroundings, vad_model))
+    asyncio.run(_serve(settings, store, model, surroundings, read_settings))
 
 
-async def _serve(settings: Settings, model_directory: Path, surroundings: Surroundings, vad_model: Path | None) -> None:
+async def _serve(
+    settings: Settings,
+    store: ModelStore,
+    model: InstalledModel,
+    surroundings: Surroundings,
+    read_settings: Callable[[str], Settings],
+) -> None:
     registry = new_registry()
-    pool = Pool(model_directory, settings, Instruments(registry), vad_model=vad_model)
-    daemon = Daemon(settings, pool, lambda: (render(registry), CONTENT_TYPE), surroundings)
+    models = StoreModels(store, settings)
+    pool = Pool(served(store, model, settings), Instruments(registry), models=models)
+    administration = Administration(pool, store, models, settings, read_settings)
+    daemon = Daemon(settings, pool, lambda: (render(registry), CONTENT_TYPE), surroundings, administration)
     await daemon.run()
 
 
@@ -91,8 +118,12 @@ class Daemon:
         recognizer: Recognizer,
         metrics: Callable[[], tuple[bytes, str]],
         surroundings: Surroundings,
+        administration: Administration | None = None,
     ) -> None:
         self._settings = settings
+        self._administration = administration
+        self._reloading: set[asyncio.Task[None]] = set()
+        self._admin: AdminDoor | None = None
         self._recognizer = recognizer
         self._metrics = metrics
         self._surroundings = surroundings
@@ -109,7 +140,7 @@ class Daemon:
     @property
     def doors(self) -> tuple[Door, ...]:
         """Where it listens; empty before it does."""
-        return tuple(door.description for door in (self._http, self._wyoming) if door is not None)
+        return tuple(door.description for door in (self._http, self._wyoming, self._admin) if door is not None)
 
     def stop(self) -> None:
         """Drain and end; :meth:`run` returns then. Asked a second time, do not wait for sessions any longer."""
@@ -119,13 +150,16 @@ class Daemon:
         self._stop.set()
 
     def reload(self) -> None:
-        """Read the token file again."""
-        logger.info("reloading the token file; a changed model or configuration needs a restart")
+        """Read the token file and the configuration again."""
         try:
             if self._http is not None and self._http.access.token is not None:
                 self._http.access.token.reload()
         except ConfigurationError as error:
             logger.warning("the token in use stays: %s", error)
+        if self._administration is not None:
+            reloading = asyncio.create_task(log_reload(self._administration.reload))
+            self._reloading.add(reloading)
+            reloading.add_done_callback(self._reloading.discard)
 
     async def run(self) -> None:
         """Start, serve until :meth:`stop` or a signal, drain, end."""
@@ -161,9 +195,23 @@ class Daemon:
         await self._http.open(self._http_services(self._http.access))
         if self._wyoming is not None:
             await self._wyoming.open(self._recognizer)
+        await self._open_admin_door()
         for door in self.doors:
             logger.info("listening at %s (%s)", door.address, door.access)
         self.doors_opened.set()
+
+    async def _open_admin_door(self) -> None:
+        path, administration = self._surroundings.admin_socket, self._administration
+        if path is None or administration is None:
+            return
+        try:
+            self._admin = AdminDoor(path, self._settings.limits)
+        except AddressInUse as error:
+            if self._surroundings.needs_admin_socket:
+                raise
+            logger.warning("no admin socket: %s", error)
+            return
+        await self._admin.open(administration)
 
     def _http_services(self, access: HttpAccess) -> HttpServices:
         return HttpServices(
@@ -174,6 +222,7 @@ class Daemon:
             status=self.status,
             spool_directory=self._surroundings.spool_directory,
             websockets={"/v1/stream": NativeConversation},
+            administrator=self._administration,
         )
 
     async def _load_model(self) -> bool:
@@ -211,8 +260,10 @@ class Daemon:
         logger.info("stopped")
 
     async def _shut_down(self) -> None:
+        for reloading in self._reloading:
+            reloading.cancel()
         await self._recognizer.close(0)
-        for door in (self._wyoming, self._http):
+        for door in (self._wyoming, self._admin, self._http):
             if door is not None:
                 await door.close()
 

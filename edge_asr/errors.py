@@ -37,6 +37,7 @@
         ├ ProtocolViolation
         ├ LimitExceeded
         ├ Overloaded
+        │  └ ModelsBusy
         ├ NotReady
         ├ WorkerDied
         └ EngineFailed
@@ -74,6 +75,7 @@ __all__ = [
     "ModelNotFound",
     "ModelTooNew",
     "ModelUnsupported",
+    "ModelsBusy",
     "NodeUnknown",
     "NotEnoughMemory",
     "NotReady",
@@ -459,6 +461,23 @@ class Overloaded(SessionError):
         self.reason = reason
         self.retry_after_s = retry_after_s
         super().__init__(f"{reason}; try again in {retry_after_s:.0f} s")
+
+
+class ModelsBusy(Overloaded):
+    """As many models as may be are loaded, and each of them has sessions."""
+
+    code = "models_busy"
+
+    def __init__(self, wanted: str, loaded: Sequence[str]) -> None:
+        self.wanted = wanted
+        self.loaded = tuple(loaded)
+        self.retry_after_s = 1.0
+        names = ", ".join(map(repr, self.loaded))
+        SessionError.__init__(
+            self,
+            f"model {wanted!r} cannot be loaded beside {names}, which are in use (limits.max_models = "
+            f"{len(self.loaded)}); ask for one of these, or try again in a moment",
+        )
 
 
 class NotReady(SessionError):

@@ -65,7 +65,7 @@ class Notice(msgspec.Struct, frozen=True, tag="notice", tag_field="type"):
     """Something the client should know and that does not end the session."""
 
     session_id: str
-    code: Literal["audio_dropped", "samples_replaced", "rate_suspicious", "engine_restarted"]
+    code: Literal["audio_dropped", "samples_replaced", "rate_suspicious", "engine_restarted", "model_changed"]
     message: str
     count: int = 0
     """Samples concerned, at the engine's rate; 0 where it does not apply."""

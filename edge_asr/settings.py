@@ -141,6 +141,17 @@ class WorkerSettings:
     """How long sessions of a lost worker wait for the next one before they fail."""
     malloc_arenas: int = 1
     """Upper bound on glibc's memory arenas."""
+    recycle_after_s: float = 0.0
+    """A worker of this age is replaced by a fresh one, which nobody notices; 0 for never."""
+    recycle_after_sessions: int = 0
+    """Likewise one that has had so many sessions; 0 for any number."""
+    recycle_after_growth_mib: int = 0
+    """Likewise one whose resident memory has grown by so much since it was warm; 0 for any growth."""
+    idle_unload_s: float = 0.0
+    """A model that nobody has used for so long is unloaded, and loaded again for the next session; 0 for never."""
+    swap_drain_s: float = 60.0
+    """After a change of the active model its sessions may go on with the one before for so long; then they are moved
+    between two segments."""
 
     def __post_init__(self) -> None:
         if any(cpu < 0 for cpu in self.cpus):
@@ -154,6 +165,11 @@ class WorkerSettings:
         _in_range("worker", "malloc_arenas", self.malloc_arenas, 1, 64)
         _in_range_or_auto("worker", "count", self.count, 1, 256)
         _in_range_or_auto("worker", "memory_limit_mib", self.memory_limit_mib, 0, 1 << 20)
+        _in_range("worker", "recycle_after_s", self.recycle_after_s, 0, 1e9)
+        _in_range("worker", "recycle_after_sessions", self.recycle_after_sessions, 0, 1_000_000_000)
+        _in_range("worker", "recycle_after_growth_mib", self.recycle_after_growth_mib, 0, 1_000_000)
+        _in_range("worker", "idle_unload_s", self.idle_unload_s, 0, 1e9)
+        _in_range("worker", "swap_drain_s", self.swap_drain_s, 0, 86_400)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +189,9 @@ class ServerSettings:
     """File with the bearer token; needed when HTTP is open beyond loopback."""
     tls_cert: str = ""
     tls_key: str = ""
+    admin_socket: str = ""
+    """Unix socket for ``edge-asr models activate`` and the like; empty for ``admin.sock`` in ``$RUNTIME_DIRECTORY``,
+    ``/run/edge-asr`` or ``$XDG_RUNTIME_DIR/edge-asr``, whichever can be written; ``off`` for none."""
     drain_s: float = 10.0
     """How long running sessions may still finish after SIGTERM."""
 
@@ -188,6 +207,8 @@ class LimitSettings:
     """What one client may ask for. TOML table ``[limits]``. Every refusal names the limit."""
 
     max_sessions: int = 16
+    max_models: int = 2
+    """Models that are loaded at once: the active one, and those that sessions ask for by name."""
     max_message_bytes: int = 1 << 20
     """One websocket message, or one Wyoming event."""
     max_upload_bytes: int = 256 << 20
@@ -203,6 +224,7 @@ class LimitSettings:
 
     def __post_init__(self) -> None:
         _in_range("limits", "max_sessions", self.max_sessions, 1, 10_000)
+        _in_range("limits", "max_models", self.max_models, 1, 64)
         _in_range("limits", "max_message_bytes", self.max_message_bytes, 4096, 1 << 30)
         _in_range("limits", "max_upload_bytes", self.max_upload_bytes, 4096, 1 << 40)
         _in_range("limits", "max_upload_s", self.max_upload_s, 1, 1e6)

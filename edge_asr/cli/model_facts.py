@@ -34,18 +34,28 @@ def _row(name: str, model: InstalledModel | None, catalogued: ModelManifest | No
         "languages": list(manifest.languages),
         "installed": model is not None,
         "bundled": model is not None and model.is_bundled,
+        "source": _source(manifest, model),
         "active": name == active,
         "summary": manifest.summary,
     }
 
 
+def _source(manifest: ModelManifest, model: InstalledModel | None) -> str:
+    """Where it comes from, in a word: the package, a kind of place on the network, or somebody's own files."""
+    if model is not None and model.is_bundled:
+        return "package"
+    kind = manifest.source.kind
+    return {"local": "imported", "url": "web", "bundled": "package"}.get(kind, kind)
+
+
 def list_lines(rows: list[dict[str, Any]]) -> Iterator[str]:
     """The rows as a table; a star marks the active model."""
     width = max((len(row["name"]) for row in rows), default=0)
+    source_width = max((len(row["source"]) for row in rows), default=0)
     for row in rows:
         mark = "*" if row["active"] else " "
         state = "bundled" if row["bundled"] else "installed" if row["installed"] else "-"
-        yield f"{mark} {row['name']:<{width}}  {state:<9}  {row['summary']}"
+        yield f"{mark} {row['name']:<{width}}  {state:<9}  {row['source']:<{source_width}}  {row['summary']}"
 
 
 def facts_of(store: ModelStore, name: str) -> dict[str, Any]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 
 import click
@@ -13,7 +14,7 @@ from edge_asr.cli.messages import complain, remark, warn
 from edge_asr.cli.options import Invocation, common_options, json_option, pass_invocation
 from edge_asr.cli.progress import download_progress
 from edge_asr.cli.stores import VAD_MODEL, installed_vad, open_store
-from edge_asr.errors import EdgeAsrError, ModelDamaged, ModelNotFound
+from edge_asr.errors import ConfigurationError, EdgeAsrError, ModelDamaged, ModelNotFound
 from edge_asr.families import FAMILIES
 from edge_asr.manifest import ModelManifest, read_manifest
 from edge_asr.settings import EngineSettings
@@ -102,6 +103,7 @@ def import_model(*, source: Path, name: str | None, languages: tuple[str, ...]) 
 
     store = open_store()
     wanted = name or store_name(source)
+    _refuse_to_shadow(store, wanted)
     bring = import_directory if source.is_dir() else import_archive
     model = store.install(wanted, lambda directory: bring(source, directory, wanted, languages))
     remark(f"installed {wanted} ({model.manifest.family}) in {model.directory}")
@@ -153,32 +155,44 @@ def activate(invocation: Invocation, *, max_wer: float, name: str) -> None:
 
     Before that it is tried: it is loaded, hears the bundled recordings, and must understand them (where they are in
     its language) within the memory there is. Nothing is timed, since a daemon may be at work; selftest does that.
+    A daemon that runs on this machine does it and changes over without losing a session. `transcribe` without -m
+    prefers moonshine-tiny-en, where it is installed, to the active model.
 
     \b
     Example:
       edge-asr models activate moonshine-tiny-en
       edge-asr models activate my-commands --max-wer 1
     """
-    from edge_asr.cli.activation_trial import try_out
-    from edge_asr.store.inspect import inspect_model
+    from edge_asr.cli.activation import activate_here, daemon_of_this_store
 
+    settings = invocation.configuration({"model": ("MODEL", name)}).settings
     store = open_store()
-    model = store.find(name)
-    inspect_model(model.directory, model.manifest)
-    try_out(store, model, invocation.configuration({"model": ("MODEL", name)}).settings, max_wer)
+    daemon = daemon_of_this_store(store, settings.server.admin_socket)
+    if daemon is not None:
+        _tell(daemon.activate(name, max_wer))
+        return
+    activate_here(store, name, settings, max_wer)
     _announce(store.activate(name))
 
 
 @models.command()
 @common_options
-def rollback() -> None:
-    """Go back to the model that was active before.
+@pass_invocation
+def rollback(invocation: Invocation) -> None:
+    """Go back to the model that was active before, also in a daemon that runs on this machine.
 
     \b
     Example:
       edge-asr models rollback
     """
-    _announce(open_store().rollback())
+    from edge_asr.cli.activation import daemon_of_this_store
+
+    store = open_store()
+    daemon = daemon_of_this_store(store, invocation.configuration().settings.server.admin_socket)
+    if daemon is not None:
+        _tell(daemon.rollback())
+        return
+    _announce(store.rollback())
 
 
 @models.command()
@@ -203,12 +217,28 @@ def _print(facts: object, lines: Iterable[str], *, as_json: bool) -> None:
         click.echo(line)
 
 
+def _refuse_to_shadow(store: ModelStore, name: str) -> None:
+    """A model of the package would be hidden by an imported one of its name, and nobody would know which one it is."""
+    installed = store.installed_or_none(name)
+    if installed is not None and installed.is_bundled:
+        raise ConfigurationError(f"model {name!r} is part of the package; import yours by another name with --name")
+    if installed is not None:
+        remark(f"{name} replaces the model of that name in {installed.directory}")
+
+
 def _not_in_the_catalogue(store: ModelStore, name: str) -> ModelManifest:
     """The manifest of an installed model that was not fetched; there is no other way to go on."""
-    installed = store.find(name)  # Else it says which name was meant, or that there is nothing of the kind.
-    if installed.is_bundled:
+    installed = store.installed_or_none(name)
+    if installed is not None and installed.is_bundled:
         return installed.manifest
-    raise ModelNotFound(name, "it is not in the catalogue; `edge-asr models import` takes a directory or archive")
+    if installed is not None:
+        raise ConfigurationError(
+            f"model {name!r} was imported, so that there is nowhere to fetch it from; it is in {installed.directory}"
+        )
+    names = sorted(store.catalogue())
+    close = get_close_matches(name, names, 1)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    raise ModelNotFound(name, f"{hint}what can be fetched is: {', '.join(names)}")
 
 
 def _is_there(store: ModelStore, manifest: ModelManifest) -> bool:
@@ -257,8 +287,21 @@ def _fetch(store: ModelStore, manifest: ModelManifest) -> None:
 
 
 def _announce(model: InstalledModel) -> None:
-    remark(f"{model.manifest.name} is active; a running daemon takes it when it is started again")
+    remark(f"{model.manifest.name} is active; a running daemon takes it when it is reloaded or started again")
     click.echo(model.manifest.name)
+
+
+def _tell(answer: Mapping[str, str]) -> None:
+    """What the daemon did."""
+    if answer["trial"]:
+        remark(answer["trial"])
+    if answer["active"] == answer["before"]:
+        remark(f"the running daemon serves {answer['active']} already")
+    else:
+        remark(f"{answer['active']} is active; the running daemon serves it in place of {answer['before']}")
+    if answer["note"]:
+        remark(answer["note"])
+    click.echo(answer["active"])
 
 
 def _verify(model: InstalledModel, settings: EngineSettings) -> dict[str, object]:

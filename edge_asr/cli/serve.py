@@ -11,6 +11,7 @@ import click
 
 from edge_asr.cli.options import Invocation, common_options, model_option, pass_invocation, provider_option
 from edge_asr.errors import ConfigurationError
+from edge_asr.settings import Settings
 
 
 @click.command()
@@ -49,7 +50,8 @@ def serve(
     """Run the daemon.
 
     HTTP and websocket share one port; Wyoming (for Home Assistant) has its own. Both listen on this machine only
-    unless told otherwise. SIGTERM lets running sessions finish, SIGHUP reads the token file again.
+    unless told otherwise. SIGTERM lets running sessions finish. SIGHUP reads the configuration and the token again and
+    applies what can be applied while sessions run, the model among it; the log says what needs a restart.
 
     \b
     Example:
@@ -73,8 +75,9 @@ def serve(
 
 def run_daemon(invocation: Invocation, options: Mapping[str, tuple[str, object]]) -> None:
     """Merge the configuration, find the model, serve."""
+    from edge_asr.cli.admin_socket import admin_socket_to_open
     from edge_asr.cli.messages import remark
-    from edge_asr.cli.stores import choose_model, installed_vad, open_store
+    from edge_asr.cli.stores import choose_model, open_store
     from edge_asr.daemon import Surroundings, serve
     from edge_asr.servers.access import DOORS
     from edge_asr.servers.activation import inherited_descriptors
@@ -85,13 +88,21 @@ def run_daemon(invocation: Invocation, options: Mapping[str, tuple[str, object]]
     model = choose_model(store, settings.model)
     if model.manifest.words_note and not settings.engine.graph:
         remark(model.manifest.words_note)
+    admin_socket, is_named = admin_socket_to_open(settings.server.admin_socket, os.environ)
+
+    def read_settings(name: str) -> Settings:
+        asked = {**options, "model": ("the model asked for", name)} if name else options
+        return invocation.configuration(asked).settings
+
     surroundings = Surroundings(
         notify_socket=os.environ.get("NOTIFY_SOCKET", ""),
         watchdog_s=_watchdog_s(os.environ),
         spool_directory=_spool_directory(os.environ),
         inherited=inherited_descriptors(os.environ, os.getpid(), DOORS),
+        admin_socket=admin_socket,
+        needs_admin_socket=is_named,
     )
-    serve(settings, model.directory, surroundings, vad_model=installed_vad(store))
+    serve(settings, store, model, surroundings, read_settings)
 
 
 def _log_at(level: str, verbosity: int) -> None:

@@ -9,6 +9,7 @@ any window one likes::
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -65,7 +66,7 @@ class Instruments:
         )
         self._worker_restarts = Counter(
             "edge_asr_worker_restarts",
-            "Workers that had to be replaced, by how they ended: died, load_failed.",
+            "Workers that were replaced: they died or load_failed, or were recycled for age, sessions or memory.",
             ["worker", "reason"],
             registry=registry,
         )
@@ -157,6 +158,25 @@ class Instruments:
         self.worker_down(worker)
         self._worker_restarts.labels(worker, reason).inc()
 
+    def worker_recycled(self, worker: str, reason: str) -> None:
+        """A fresh worker has taken its place, for its ``age``, number of ``sessions`` or ``memory``."""
+        self._worker_restarts.labels(worker, reason).inc()
+
+    def worker_retired(self, worker: str) -> None:
+        """There is no such worker any more; another one may have the same number later."""
+        for gauge in (self._worker_up, self._worker_load, *self._levels.values()):
+            _forget(gauge, worker)
+        _forget(self._memory, f"worker-{worker}")
+        if worker in self._served:
+            _forget(self._model, *self._served.pop(worker))
+        self._reported.pop(worker, None)
+
     def watch_memory(self, process: str, resident_bytes: Callable[[], float]) -> None:
         """Ask this function for the resident memory of a process at every scrape."""
         self._memory.labels(process).set_function(resident_bytes)
+
+
+def _forget(gauge: Gauge, *labels: str) -> None:
+    """Remove a series, if there ever was one."""
+    with contextlib.suppress(KeyError):
+        gauge.remove(*labels)

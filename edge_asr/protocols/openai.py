@@ -17,7 +17,6 @@ from edge_asr.errors import EdgeAsrError, ProtocolViolation
 from edge_asr.events import Failed, Final
 from edge_asr.requests import SessionOptions
 from edge_asr.subtitles import joined_text, srt, vtt
-from edge_asr.workers.messages import Ready
 
 ResponseFormat = Literal["json", "text", "srt", "verbose_json", "vtt"]
 
@@ -44,6 +43,8 @@ _STATUS_OF_CODE = {
     "overloaded": 503,
     "not_ready": 503,
     "worker_died": 503,
+    "models_busy": 503,
+    "not_enough_memory": 503,
 }
 """Code of an error to its HTTP status; every other is 500."""
 
@@ -144,9 +145,9 @@ def error_content(message: str, kind: str, code: str | None, param: str | None =
     return msgspec.json.encode({"error": {"message": message, "type": kind, "param": param, "code": code}})
 
 
-def render_models(ready: Ready | None) -> Body:
-    """``GET /v1/models``: the model that is served, once it is loaded."""
-    models = [{"id": ready.model, "object": "model", "created": 0, "owned_by": "edge-asr"}] if ready else []
+def render_models(names: Iterable[str]) -> Body:
+    """``GET /v1/models``: the models that may be asked for by name."""
+    models = [{"id": name, "object": "model", "created": 0, "owned_by": "edge-asr"} for name in names]
     return Body(200, _JSON, msgspec.json.encode({"object": "list", "data": models}))
 
 

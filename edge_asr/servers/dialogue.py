@@ -158,7 +158,7 @@ class Dialogue:
         self._session = await self._recognizer.open(options, protocol=self._conversation.protocol)
         self._is_listening = True
         self._audio_bytes_left = self._limits.max_session_s * options.bytes_per_second
-        ready = self._recognizer.status().ready
+        ready = self._session.ready
         if ready is None:
             raise NotReady("no model is loaded")
         await self._send(self._conversation.opened(self._session.session_id, ready))

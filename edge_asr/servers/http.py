@@ -32,6 +32,7 @@ from edge_asr.protocols.openai import (
     render_models,
 )
 from edge_asr.servers.access import HttpAccess
+from edge_asr.servers.admin import Administrator, admin_routes
 from edge_asr.servers.dialogue import PeerGone
 from edge_asr.servers.upload import Upload, receive_upload
 from edge_asr.servers.websocket import WebSocketDoor
@@ -70,6 +71,8 @@ class HttpServices:
     """Where uploads wait; ``None`` for the system's place for temporary files."""
     websockets: Mapping[str, Callable[[], Conversation]]
     """Path to the protocol spoken there."""
+    administrator: Administrator | None = None
+    """Who carries out ``/admin/...``; for clients with a token only."""
 
 
 def create_app(services: HttpServices) -> ASGIApp:
@@ -83,6 +86,7 @@ def create_app(services: HttpServices) -> ASGIApp:
             Route("/metrics", reports.metrics),
             Route("/status", reports.status),
             Route("/v1/models", reports.models),
+            *_admin_routes(services),
             Route("/v1/audio/transcriptions", transcriptions.answer, methods=["POST"]),
             *(
                 WebSocketRoute(path, WebSocketDoor(conversation, services.recognizer, services.limits).serve)
@@ -92,6 +96,12 @@ def create_app(services: HttpServices) -> ASGIApp:
         exception_handlers={HTTPException: _http_error},
     )
     return Gate(app, services.access)
+
+
+def _admin_routes(services: HttpServices) -> list[Route]:
+    if services.administrator is None:
+        return []
+    return admin_routes(services.administrator, is_allowed=services.access.token is not None)
 
 
 class Gate:
@@ -151,7 +161,7 @@ class Reports:
     async def ready(self, _: Request) -> Response:
         """Whether a session would be opened now, and why not."""
         status = self._services.recognizer.status()
-        return _json({"state": status.state, "reason": status.reason}, 200 if status.state == "ready" else 503)
+        return _json({"state": status.state, "reason": status.reason}, 200 if status.is_healthy else 503)
 
     async def metrics(self, _: Request) -> Response:
         """For Prometheus."""
@@ -164,7 +174,7 @@ class Reports:
 
     async def models(self, _: Request) -> Response:
         """As OpenAI's."""
-        return _response(render_models(self._services.recognizer.status().ready))
+        return _response(render_models(await self._services.recognizer.names()))
 
 
 class Transcriptions:
@@ -194,7 +204,7 @@ class Transcriptions:
     def _check_room(self) -> None:
         """Refuse before a long upload what would be refused after it; bound what is spooled to disk."""
         status = self._recognizer.status()
-        if status.state != "ready":
+        if not status.takes_sessions:
             raise NotReady(status.reason)
         if status.sessions >= status.max_sessions or self._uploads >= self._limits.max_sessions:
             raise Overloaded(f"all {status.max_sessions} sessions are in use")
@@ -204,17 +214,17 @@ class Transcriptions:
         session = await self._recognizer.open(wanted.options, protocol="openai")
         try:
             await session.send_recording(upload.path, self._limits.max_upload_s)
-            outcome = await _unless_gone(request, _collect(session, self._language(wanted)))
+            outcome = await _unless_gone(request, _collect(session, _language(wanted, session)))
         finally:
             session.cancel()
         if isinstance(outcome, Failed):
             return render_error(outcome)
         return render(wanted, outcome)
 
-    def _language(self, wanted: TranscriptionRequest) -> str:
-        ready = self._recognizer.status().ready
-        known = ready.languages if ready else ()
-        return wanted.options.language or (known[0] if len(known) == 1 else "")
+
+def _language(wanted: TranscriptionRequest, session: RecognizerSession) -> str:
+    known = session.ready.languages if session.ready else ()
+    return wanted.options.language or (known[0] if len(known) == 1 else "")
 
 
 async def _collect(session: RecognizerSession, language: str) -> Transcription | Failed:

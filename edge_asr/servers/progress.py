@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from edge_asr.settings import WorkerSettings
 from edge_asr.workers.base import WorkerStatus
 
-_LOADING = ("starting", "restarting", "failed")
+_LOADING = ("starting", "restarting", "waking", "failed")
 """In these states a process is being loaded, or will be tried; any other one may last for ever."""
 
 GRACE_S = 15.0

@@ -218,8 +218,8 @@ class ModelStore:
             self._write_activation(Activation(name, (*before.history, current)[-HISTORY:]))
         return model
 
-    def rollback(self) -> InstalledModel:
-        """Go back to the model that was active before.
+    def previous(self) -> InstalledModel:
+        """The model that was active before.
 
         Raises:
             ConfigurationError: Nothing was activated before.
@@ -228,7 +228,16 @@ class ModelStore:
         before = self._activation()
         if not before.history:
             raise ConfigurationError("no model was active before, so there is nothing to roll back to")
-        model = self.find(before.history[-1])
+        return self.find(before.history[-1])
+
+    def rollback(self) -> InstalledModel:
+        """Go back to the model that was active before.
+
+        Raises:
+            ConfigurationError: Nothing was activated before.
+            ModelNotFound: That model is gone.
+        """
+        model, before = self.previous(), self._activation()
         self._write_activation(Activation(before.history[-1], before.history[:-1]))
         return model
 

@@ -21,6 +21,11 @@ class RecognizerSession(Protocol):
         """Unique in this daemon."""
         ...
 
+    @property
+    def ready(self) -> Ready | None:
+        """What the worker that decodes it has loaded; ``None`` only before any worker was ready."""
+        ...
+
     async def send(self, data: bytes) -> None:
         """Pass audio on; waits while the worker holds more undecoded audio than the session may have."""
         ...
@@ -54,7 +59,7 @@ class WorkerStatus(msgspec.Struct, frozen=True):
 
     name: str
     state: str
-    """``starting``, ``ready``, ``restarting`` or ``failed``."""
+    """As of :class:`PoolStatus`."""
     reason: str
     """One sentence when the state is not ``ready``."""
     pid: int
@@ -64,13 +69,18 @@ class WorkerStatus(msgspec.Struct, frozen=True):
     """Held by the front for this worker, waiting ones too."""
     stats: Stats | None
     """Its last report; renewed every second while it has sessions."""
+    model: str = ""
+    """Store name of what it serves."""
+    role: str = "active"
+    """``active``; ``other`` for a model that is asked for by name; ``trial``; ``leaving`` for one that is replaced."""
 
 
 class PoolStatus(msgspec.Struct, frozen=True):
     """What the pool is doing, for ``/health``, ``status`` and metrics."""
 
     state: str
-    """``starting``, ``ready``, ``restarting``, ``failed`` or ``draining``."""
+    """``starting``, ``ready``, ``restarting``, ``failed`` or ``draining``; ``idle`` while the model is unloaded because
+    nobody has used it, ``waking`` while it is loaded again."""
     reason: str
     """One sentence when the state is not ``ready``."""
     sessions: int
@@ -82,7 +92,17 @@ class PoolStatus(msgspec.Struct, frozen=True):
     """What the worker loaded; kept while it is restarted."""
     stats: Stats | None
     workers: tuple[WorkerStatus, ...] = ()
-    """Each place in the pool."""
+    """Each place in the pool, the active model's first."""
+
+    @property
+    def takes_sessions(self) -> bool:
+        """Whether a session would be opened now, if there is room."""
+        return self.state in ("ready", "restarting", "idle", "waking")
+
+    @property
+    def is_healthy(self) -> bool:
+        """Whether a session would be served without waiting for a repair."""
+        return self.state in ("ready", "idle", "waking")
 
 
 class Recognizer(Protocol):
@@ -103,8 +123,14 @@ class Recognizer(Protocol):
         Raises:
             NotReady: No worker is ready.
             Overloaded: Every session is in use.
-            ModelNotFound: The options name a model that is not the one being served.
+            ModelNotFound: The options name a model that is not installed.
+            ModelsBusy: It cannot be loaded beside the others, which are in use.
+            NotEnoughMemory: It does not fit beside the others.
         """
+        ...
+
+    async def names(self) -> tuple[str, ...]:
+        """The models that sessions may ask for by name, the active one first."""
         ...
 
     def status(self) -> PoolStatus:

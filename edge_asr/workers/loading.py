@@ -16,12 +16,7 @@ from edge_asr.store.inspect import inspect_model
 from edge_asr.workers.configuration import unpack
 from edge_asr.workers.loaded_model import LoadedModel
 from edge_asr.workers.messages import Configure
-
-BASE_BYTES = 48 << 20
-"""The libraries and the decoding state: a worker with the 5 MB model grew by 53 MiB (x86-64, 2026-11-30)."""
-
-BYTES_PER_FILE_BYTE = 2.0
-"""The weights, once as read and once as laid out for the processor; 44 MB of Moonshine took 130 MiB at least."""
+from edge_asr.workers.served_model import memory_for
 
 
 def load_model(configure: Configure, instruments: Instruments = NO_INSTRUMENTS) -> LoadedModel:
@@ -62,5 +57,4 @@ def require_memory(directory: Path, manifest: ModelManifest, free_bytes: int) ->
 
 def needed_bytes(directory: Path, manifest: ModelManifest) -> int:
     """What a worker with this model takes, by the size of its files."""
-    file_bytes = sum((directory / file.path).stat().st_size for file in manifest.files.values())
-    return BASE_BYTES + round(BYTES_PER_FILE_BYTE * file_bytes)
+    return memory_for(sum((directory / file.path).stat().st_size for file in manifest.files.values()))

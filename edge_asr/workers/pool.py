@@ -1,7 +1,4 @@
-"""The workers as the servers see them: sessions are spread over those that are ready. Asyncio, no numpy.
-
-Today the pool has one worker; its code does not know that.
-"""
+"""The workers as the servers see them: sessions are opened, and find the worker of their model. Asyncio, no numpy."""
 
 from __future__ import annotations
 
@@ -9,35 +6,33 @@ import asyncio
 import logging
 import os
 import uuid
-from pathlib import Path
 
 from edge_asr.clock import Clock, MonotonicClock
-from edge_asr.errors import EdgeAsrError, ModelNotFound, NotReady, Overloaded, WorkerDied
+from edge_asr.errors import EdgeAsrError, NotReady, Overloaded, WorkerDied
 from edge_asr.metrics.instruments import Instruments
 from edge_asr.requests import SessionOptions
 from edge_asr.resources.memory import read_process_memory
-from edge_asr.resources.topology import read_topology, worker_cores
-from edge_asr.settings import Settings
 from edge_asr.workers.base import PoolStatus, WorkerStatus
+from edge_asr.workers.changes import Changes, Trial
 from edge_asr.workers.command import STANDARD_LOADER
-from edge_asr.workers.configuration import pack
-from edge_asr.workers.messages import (
-    Configure,
-    Consumed,
-    FromWorker,
-    Heartbeat,
-    LoadFailed,
-    Ready,
-    Settled,
-    Stats,
-)
-from edge_asr.workers.process import Launch
-from edge_asr.workers.session import PoolSession, SessionContext
-from edge_asr.workers.supervisor import Supervisor
+from edge_asr.workers.handover import Handover
+from edge_asr.workers.messages import Consumed, FromWorker, Heartbeat, LoadFailed, Ready, Settled, Stats
+from edge_asr.workers.models import Models, NoOtherModels
+from edge_asr.workers.place import Place
+from edge_asr.workers.roster import Roster
+from edge_asr.workers.served_model import ServedModel
+from edge_asr.workers.session import PoolSession
+from edge_asr.workers.supervisor import SERVING_STATES
 
 LAST_WORDS_SHARE = 0.2
 """Share of the drain time kept for sessions that would never end by themselves (an open microphone): their audio is
 ended for them, so that what was said still becomes a final."""
+
+CHECK_EVERY_S = 5.0
+"""How often workers are looked at: whether they are worn out, or idle."""
+
+TRIAL_PROTOCOL = "trial"
+"""Of sessions in which a model is tried before it is used; they take nobody's place."""
 
 _logger = logging.getLogger(__name__)
 
@@ -46,70 +41,52 @@ class Pool:
     """Implements :class:`~edge_asr.workers.base.Recognizer`.
 
     Args:
-        directory: The model's files and its manifest.
-        settings: Groups ``engine``, ``endpoint``, ``scheduler``, ``worker`` and ``limits`` count here.
+        model: The model of sessions that name none.
         instruments: Where sessions and workers are counted.
-        vad_model: File of the voice activity detector, where one is installed.
+        models: Those that sessions may ask for by name.
         loader: ``module:function`` that a worker calls to load the engine.
     """
 
     def __init__(
         self,
-        directory: Path,
-        settings: Settings,
+        model: ServedModel,
         instruments: Instruments,
         *,
-        vad_model: Path | None = None,
+        models: Models | None = None,
         loader: str = STANDARD_LOADER,
         clock: Clock | None = None,
     ) -> None:
-        self._max_sessions = settings.limits.max_sessions
+        limits = model.settings.limits
+        self._max_sessions = limits.max_sessions
         self._instruments = instruments
+        self._models = models or NoOtherModels()
+        self._clock = clock or MonotonicClock()
         self._sessions: dict[str, PoolSession] = {}
-        self._is_draining = False
-        self._patience_s = settings.worker.replay_patience_s
-        self._impatience: dict[str, asyncio.TimerHandle] = {}
-        """By worker: when its sessions give up waiting for the next one."""
+        self._is_draining = self._is_closing = False
+        self._why_draining = ""
+        self._impatience: dict[Place, asyncio.TimerHandle] = {}
+        """When the sessions of a lost worker give up waiting for the next one."""
         self._is_empty = asyncio.Event()
         self._is_empty.set()
-        self._context = SessionContext(
-            settings.scheduler.backlog_s, instruments, clock or MonotonicClock(), self._forget
-        )
-        cpus = settings.worker.cpus or worker_cores(read_topology(), settings.engine.threads)
-        launch = Launch(cpus, settings.worker, loader)
-        self._workers = [self._supervisor("0", launch, pack(directory, settings, vad_model))]
-        self._watch_memory()
-
-    def _supervisor(self, name: str, launch: Launch, configure: Configure) -> Supervisor:
-        return Supervisor(
-            name,
-            launch,
-            configure,
-            self._take,
-            lambda reason, suspects: self._lose(name, reason, suspects),
-            lambda: self._resume(name),
-            lambda reason: self._give_up(name, reason),
-            lambda: any(session.worker.name == name for session in self._sessions.values()),
-            self._instruments,
-        )
+        self._roster = Roster(model, self, instruments, loader, self._clock)
+        self._handover = Handover(self._roster, self._sessions.values)
+        self._changes = Changes(self._roster, self._handover, self._models, limits.max_models, instruments, self._clock)
+        self._checking: asyncio.Task[None] | None = None
+        instruments.watch_memory("front", lambda: read_process_memory(os.getpid()).resident_bytes)
 
     # The contract.
 
     async def start(self) -> None:
-        """Start the workers; returns when all are ready.
+        """Start the worker of the active model; returns when it is ready.
 
         Raises:
             ModelError: The model cannot be loaded.
             MachineError: The provider or the machine cannot do it.
         """
-        self._instruments.limit_sessions(self._max_sessions)
-        try:
-            async with asyncio.TaskGroup() as group:
-                for worker in self._workers:
-                    group.create_task(worker.start())
-        except ExceptionGroup as failures:
-            await self._stop_workers()
-            raise failures.exceptions[0] from None
+        self.limit_sessions(self._max_sessions)
+        await self._roster.active.worker.start()
+        self._roster.active.used_ns = self._clock.now_ns()
+        self._checking = asyncio.create_task(self._check_for_ever(), name="looking after the workers")
 
     async def open(self, options: SessionOptions, *, protocol: str) -> PoolSession:
         """Begin a session.
@@ -117,78 +94,150 @@ class Pool:
         Raises:
             NotReady: No worker is ready.
             Overloaded: Every session is in use.
-            ModelNotFound: The options name a model that is not the one being served.
+            ModelNotFound: The options name a model that is not installed.
+            ModelsBusy: It cannot be loaded beside the others, which are in use.
+            NotEnoughMemory: It does not fit beside the others.
+            ModelError: It cannot be loaded.
         """
         try:
-            worker = self._admit(options)
+            self._admit()
+            place = await self._place_for(options.model)
+            self._admit()  # loading another model takes its time
         except EdgeAsrError as refusal:
             self._instruments.session_refused(protocol, refusal.code)
             raise
-        if worker.state != "ready" and worker.name not in self._impatience:
-            self._lose_patience_later(worker.name, worker.reason)
-        session = PoolSession(uuid.uuid4().hex[:12], options, protocol, worker, self._context)
-        self._sessions[session.session_id] = session
-        self._is_empty.clear()
-        self._instruments.session_opened(protocol)
-        return session
+        return self._attach(place, options, protocol)
+
+    async def names(self) -> tuple[str, ...]:
+        """The models that sessions may ask for by name, the active one first."""
+        active = self._roster.active.model.name
+        others = await asyncio.to_thread(self._models.names)
+        return (active, *(name for name in others if name != active))
 
     def status(self) -> PoolStatus:
         """The state now; never blocks."""
-        worker = next((worker for worker in self._workers if worker.state == "ready"), self._workers[0])
-        state, reason = ("draining", "the daemon is stopping") if self._is_draining else (worker.state, worker.reason)
+        place = self._roster.active
+        worker = place.worker
+        state, reason = ("draining", self._why_draining) if self._is_draining else (worker.state, worker.reason)
         return PoolStatus(
             state=state,
             reason=reason,
-            sessions=len(self._sessions),
+            sessions=self._occupied,
             max_sessions=self._max_sessions,
-            restarts=sum(worker.restarts for worker in self._workers),
+            restarts=self._roster.restarts,
             worker_pid=worker.pid,
             ready=worker.ready,
             stats=worker.stats,
-            workers=tuple(map(self._worker_status, self._workers)),
-        )
-
-    def _worker_status(self, worker: Supervisor) -> WorkerStatus:
-        sessions = len(self._sessions_of(worker.name))
-        return WorkerStatus(
-            worker.name, worker.state, worker.reason, worker.pid, worker.restarts, sessions, worker.stats
+            workers=tuple(self._status_of(each) for each in sorted(self._roster, key=lambda each: each is not place)),
         )
 
     async def close(self, drain_s: float) -> None:
         """Refuse new sessions, let the running ones finish for so long, then end the workers."""
-        self._is_draining = True
+        self._is_closing = True
+        self.drain("the daemon is stopping")
         await self._wait_until_empty(drain_s * (1 - LAST_WORDS_SHARE))
         for session in list(self._sessions.values()):
             session.end_audio()
         await self._wait_until_empty(drain_s * LAST_WORDS_SHARE)
         for session in list(self._sessions.values()):
             session.fail(NotReady("the daemon is stopping"))
-        await self._stop_workers()
+        if self._checking is not None:
+            self._checking.cancel()
+        for place in list(self._impatience):
+            self._forget_impatience(place)
+        await self._changes.stop()
+        await self._handover.stop()
+        await self._roster.end_all()
 
-    async def _stop_workers(self) -> None:
-        for name in list(self._impatience):
-            self._forget_impatience(name)
-        await asyncio.gather(*(worker.stop() for worker in self._workers))
+    # What an administrator may change.
+
+    @property
+    def active_place(self) -> Place:
+        """The worker of sessions that name no model."""
+        return self._roster.active
+
+    @property
+    def active_model(self) -> ServedModel:
+        """The model of sessions that name none."""
+        return self._roster.active.model
+
+    async def activate(self, model: ServedModel, trial: Trial) -> ServedModel:
+        """Make a model the active one, after a trial; see :meth:`~edge_asr.workers.changes.Changes.activate`.
+
+        Returns:
+            The one before.
+        """
+        return (await self._changes.activate(model, trial)).model
+
+    def open_trial(self, place: Place, options: SessionOptions) -> PoolSession:
+        """A session in a worker that is tried."""
+        return self._attach(place, options, TRIAL_PROTOCOL)
+
+    def limit_sessions(self, max_sessions: int) -> None:
+        """So many may be open at once; those that are beyond it stay."""
+        self._max_sessions = max_sessions
+        self._instruments.limit_sessions(max_sessions)
+
+    def limit_models(self, max_models: int) -> None:
+        """So many may be loaded at once; those that are beyond it stay until they are idle and room is needed."""
+        self._changes.max_models = max_models
+
+    def drain(self, reason: str) -> None:
+        """Open no more sessions; those that are open go on."""
+        self._is_draining, self._why_draining = True, reason
+
+    def end_drain(self) -> None:
+        """Open sessions again."""
+        self._is_draining = False
 
     # Admission.
 
-    def _admit(self, options: SessionOptions) -> Supervisor:
-        """The worker for a new session: the ready one with the fewest."""
-        status = self.status()
-        # While a worker is replaced, new sessions wait with the others; after a failed load they would wait for ever.
-        if status.state not in ("ready", "restarting") or status.ready is None:
-            raise NotReady(status.reason)
-        if options.model not in ("", status.ready.model):
-            raise ModelNotFound(options.model, f"this daemon serves {status.ready.model!r}")
-        if len(self._sessions) >= self._max_sessions:
-            raise Overloaded(f"all {self._max_sessions} sessions are in use")
-        able = (worker for worker in self._workers if worker.state == status.state)
-        return min(able, key=lambda worker: sum(session.worker is worker for session in self._sessions.values()))
+    @property
+    def _occupied(self) -> int:
+        return sum(session.protocol != TRIAL_PROTOCOL for session in self._sessions.values())
 
-    def _forget(self, session: PoolSession) -> None:
-        self._sessions.pop(session.session_id, None)
-        if not self._sessions:
-            self._is_empty.set()
+    def _admit(self) -> None:
+        if self._is_draining:
+            raise NotReady(self._why_draining)
+        if self._occupied >= self._max_sessions:
+            raise Overloaded(f"all {self._max_sessions} sessions are in use")
+
+    async def _place_for(self, name: str) -> Place:
+        active = self._roster.active
+        place = active if name in ("", active.model.name) else self._roster.serving(name)
+        if place is None:
+            place = await self._changes.place_for(name)
+        # While a worker is replaced, new sessions wait with the others; after a failed load they would wait for ever.
+        if place.worker.state not in SERVING_STATES or place.worker.ready is None:
+            raise NotReady(place.worker.reason)
+        return place
+
+    def _attach(self, place: Place, options: SessionOptions, protocol: str) -> PoolSession:
+        worker = place.worker
+        worker.wake()
+        if worker.state == "restarting" and place not in self._impatience:
+            self._lose_patience_later(place, worker.reason)
+        session = PoolSession(uuid.uuid4().hex[:12], options, protocol, worker, place.context)
+        self._sessions[session.session_id] = session
+        place.opened += 1
+        place.used_ns = self._clock.now_ns()
+        self._is_empty.clear()
+        self._instruments.session_opened(protocol)
+        return session
+
+    def _status_of(self, place: Place) -> WorkerStatus:
+        worker, sessions = place.worker, len(self._handover.sessions_of(place))
+        return WorkerStatus(
+            name=worker.name,
+            state=worker.state,
+            reason=worker.reason,
+            pid=worker.pid,
+            restarts=worker.restarts,
+            sessions=sessions,
+            stats=worker.stats,
+            model=place.model.name,
+            role=place.role,
+        )
 
     async def _wait_until_empty(self, timeout_s: float) -> None:
         if not self._sessions:
@@ -198,60 +247,93 @@ class Pool:
         except TimeoutError:
             _logger.warning("%d sessions are still open after %.1f s", len(self._sessions), timeout_s)
 
-    # What workers say.
+    # What workers and sessions say: implements Listener of the roster.
 
-    def _take(self, message: FromWorker) -> None:
+    def hear(self, place: Place, message: FromWorker) -> None:
+        """A message of a session; the last words of a worker that it has left were taken before, or are said again."""
         if isinstance(message, (Ready, LoadFailed, Stats, Heartbeat)):
             raise TypeError(f"{type(message).__name__} is for the supervisor")
         session = self._sessions.get(message.session_id)
-        if session is None:
-            return  # cancelled; the worker did not know yet
-        if session.is_waiting:
-            return  # the last words of a worker that is gone were taken before
+        if session is None or session.is_waiting or session.worker is not place.worker:
+            return
         if isinstance(message, Consumed):
             session.credit(message.total_bytes)
         elif isinstance(message, Settled):
             session.settle(message)
+            self._handover.note_settled(session, place)
         else:
             session.take(message)
 
-    def _lose(self, name: str, reason: str, suspects: frozenset[str]) -> None:
+    def lose(self, place: Place, reason: str, suspects: frozenset[str]) -> None:
         """A worker has ended: its sessions wait for the next one, but for the one that ends them all."""
-        for session in self._sessions_of(name):
+        for session in self._handover.sessions_of(place):
             if not session.lose_worker(suspects):
                 session.fail(WorkerDied(reason))
-        if self._is_draining:
-            self._give_up(name, reason)
-            return
-        self._forget_impatience(name)
-        self._lose_patience_later(name, reason)
+        if self._is_closing or place.role == "trial":
+            self.give_up(place, reason)
+        elif not self._handover.move_the_orphans(place):
+            self._forget_impatience(place)
+            self._lose_patience_later(place, reason)
 
-    def _lose_patience_later(self, name: str, reason: str) -> None:
-        self._impatience[name] = asyncio.get_running_loop().call_later(self._patience_s, self._give_up, name, reason)
-
-    def _resume(self, name: str) -> None:
-        self._forget_impatience(name)
-        waiting = self._sessions_of(name)
+    def resume(self, place: Place) -> None:
+        """A worker is ready again."""
+        self._forget_impatience(place)
+        waiting = self._handover.sessions_of(place)
         for session in waiting:
             session.resume()
         if waiting:
             _logger.info("%d sessions go on in the new worker", len(waiting))
 
-    def _give_up(self, name: str, reason: str) -> None:
-        self._forget_impatience(name)
-        for session in self._sessions_of(name):
+    def give_up(self, place: Place, reason: str) -> None:
+        """No worker comes: its sessions fail."""
+        self._forget_impatience(place)
+        for session in self._handover.sessions_of(place):
             session.fail(WorkerDied(reason))
 
-    def _forget_impatience(self, name: str) -> None:
-        if timer := self._impatience.pop(name, None):
+    def has_sessions(self, place: Place) -> bool:
+        """Whether the worker has work."""
+        return any(session.worker is place.worker for session in self._sessions.values())
+
+    def forget(self, session: PoolSession) -> None:
+        """A session is over."""
+        self._sessions.pop(session.session_id, None)
+        if not self._sessions:
+            self._is_empty.set()
+        place = next((place for place in self._roster if place.worker is session.worker), None)
+        if place is not None:
+            place.used_ns = self._clock.now_ns()
+            self._handover.note_end(place)
+
+    def _lose_patience_later(self, place: Place, reason: str) -> None:
+        patience_s = place.model.settings.worker.replay_patience_s
+        loop = asyncio.get_running_loop()
+        self._impatience[place] = loop.call_later(patience_s, self.give_up, place, reason)
+
+    def _forget_impatience(self, place: Place) -> None:
+        if timer := self._impatience.pop(place, None):
             timer.cancel()
 
-    def _sessions_of(self, name: str) -> list[PoolSession]:
-        return [session for session in self._sessions.values() if session.worker.name == name]
+    # From time to time.
 
-    # Figures.
+    async def _check_for_ever(self) -> None:
+        while True:
+            await asyncio.sleep(CHECK_EVERY_S)
+            await self.check()
 
-    def _watch_memory(self) -> None:
-        self._instruments.watch_memory("front", lambda: read_process_memory(os.getpid()).resident_bytes)
-        for worker in self._workers:
-            self._instruments.watch_memory(f"worker-{worker.name}", worker.resident_bytes)
+    async def check(self) -> None:
+        """Recycle a worker that is worn out, unload models that nobody uses."""
+        if self._is_draining:
+            return
+        self._changes.recycle_the_worn()
+        for place in self._roster:
+            idle_s = place.model.settings.worker.idle_unload_s
+            if not idle_s or not place.takes_sessions or self._handover.sessions_of(place):
+                continue
+            if self._clock.now_ns() - place.used_ns >= idle_s * 1e9:
+                await self._unload(place)
+
+    async def _unload(self, place: Place) -> None:
+        if place is self._roster.active:
+            place.worker.unload()
+        else:
+            await self._roster.end(place)

@@ -19,6 +19,7 @@ from edge_asr.workers.messages import (
     FinishSession,
     FlushSession,
     OpenSession,
+    Ready,
     SessionAudio,
     SessionRecording,
     Settled,
@@ -165,7 +166,39 @@ class PoolSession:
         if self._history.recording is not None:
             self._trust_beyond(self._accused_at)
 
-    # Between two workers.
+    # From one worker to another.
+
+    @property
+    def ready(self) -> Ready | None:
+        """What its worker has loaded."""
+        return self.worker.ready
+
+    @property
+    def wanted_model(self) -> str:
+        """The model that the client asked for by name; empty when it did not."""
+        return self._options.model
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing that it said waits for its final."""
+        return not self._history.kept_bytes and self._history.recording is None
+
+    @property
+    def is_finishing(self) -> bool:
+        """Whether the client sends no more."""
+        return self._history.is_finished
+
+    def move_to(self, worker: Supervisor) -> None:
+        """Go on in another worker, which is ready: it is told everything that is not settled."""
+        if not self._is_waiting:
+            self.worker.send(CancelSession(self.session_id))
+        self.worker = worker
+        self.resume()
+
+    def tell_model(self, before: str, now: str) -> None:
+        """Let the client know that another model goes on."""
+        message = f"the active model was changed from {before} to {now}; nothing is lost"
+        self._events.put(Notice(self.session_id, "model_changed", message))
 
     @property
     def is_waiting(self) -> bool:

@@ -21,7 +21,11 @@ from edge_asr.workers.backoff import Backoff
 from edge_asr.workers.messages import Configure, FromWorker, Heartbeat, LoadFailed, Ready, Stats, ToWorker
 from edge_asr.workers.process import Launch, WorkerProcess
 
-WorkerState = Literal["starting", "ready", "restarting", "failed"]
+WorkerState = Literal["starting", "ready", "restarting", "failed", "idle", "waking"]
+"""``idle``: ended on purpose until there is work; ``waking``: being loaded again because there is."""
+
+SERVING_STATES = frozenset(("ready", "restarting", "idle", "waking"))
+"""States in which a session may begin: its audio waits for the next worker where there is none."""
 
 WATCH_EVERY_S = 0.5
 
@@ -100,6 +104,9 @@ class Supervisor:
         self._process: WorkerProcess | None = None
         self._answer: asyncio.Future[Ready | LoadFailed] | None = None
         self._keeper: asyncio.Task[None] | None = None
+        self._is_wanted = asyncio.Event()
+        self._is_wanted.set()
+        self._ending: asyncio.Task[None] | None = None
 
     @property
     def pid(self) -> int:
@@ -134,6 +141,23 @@ class Supervisor:
             await self._process.stop()
             self._process = None
         self._instruments.worker_down(self.name)
+
+    # Ended on purpose.
+
+    def unload(self) -> None:
+        """End a worker that has no sessions, and keep none until :meth:`wake`."""
+        if self.state != "ready" or self._process is None:
+            return
+        self._is_wanted.clear()
+        self.state, self.reason = "idle", "nobody has spoken for a while; the model is loaded again on demand"
+        self._instruments.worker_down(self.name)
+        self._ending = asyncio.create_task(self._process.stop(), name=f"unloading worker {self.name}")
+
+    def wake(self) -> None:
+        """There is work again: load the model anew."""
+        if self.state == "idle":
+            self.state, self.reason = "waking", "the model is being loaded again after a pause"
+            self._is_wanted.set()
 
     def send(self, message: ToWorker) -> None:
         """Queue a message for the worker; dropped while there is none."""
@@ -179,6 +203,8 @@ class Supervisor:
         finally:
             guard.cancel()
         self._process = None
+        if self._ending is not None:
+            return await self._sleep(self._ending)
         self.restarts += 1
         self.state, self.reason = "restarting", f"the worker ended ({reason})"
         self._instruments.worker_lost(self.name, "died")
@@ -186,6 +212,14 @@ class Supervisor:
         _logger.error("worker %d ended: %s; starting a new one in %.1f s", process.pid, reason, delay_s)
         self._on_lost(reason, process.suspects)
         return delay_s
+
+    async def _sleep(self, ending: asyncio.Task[None]) -> float:
+        """The worker was ended on purpose: wait until there is work; the delay before the next one."""
+        await ending
+        self._ending = None
+        _logger.info("worker %s is unloaded, since it had no session for a while", self.name)
+        await self._is_wanted.wait()
+        return 0.0
 
     async def _end_when_it_hangs(self, process: WorkerProcess) -> None:
         """Kill a worker that has sessions and says nothing, or says that it lives and decodes nothing."""

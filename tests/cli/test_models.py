@@ -74,7 +74,8 @@ def test_the_list_marks_the_active_model_and_names_what_can_be_fetched(run: Run,
     lines = ran.out.splitlines()
     assert (ran.status, ran.err) == (0, "")
     assert [line.split()[1] for line in lines if line.startswith("*")] == ["starter-en"]
-    assert any(line.split()[:2] == ["moonshine-tiny-en", "-"] for line in lines)
+    assert any(line.split()[:3] == ["moonshine-tiny-en", "-", "pypi"] for line in lines)
+    assert any(line.split()[1:4] == ["starter-en", "bundled", "package"] for line in lines)
 
 
 def test_the_list_as_json_says_the_same(run: Run, home: Path, imported: Path) -> None:
@@ -180,8 +181,24 @@ def test_the_bundled_model_needs_no_fetching(run: Run, home: Path) -> None:
 
 def test_an_imported_model_cannot_be_pulled(run: Run, imported: Path) -> None:
     ran = run("models", "pull", "tiny-lstm")
+    assert ran.status == 2
+    assert f"'tiny-lstm' was imported, so that there is nowhere to fetch it from; it is in {imported}" in ran.err
+
+
+def test_a_name_that_nobody_knows_cannot_be_pulled_and_those_that_can_are_named(run: Run, home: Path) -> None:
+    ran = run("models", "pull", "t-one")
     assert ran.status == 4
-    assert "edge-asr models import" in ran.err
+    assert "did you mean 't-one-ru'? what can be fetched is: moonshine-tiny-en, " in ran.err
+
+
+def test_a_bundled_model_is_not_hidden_by_an_imported_one(run: Run, home: Path, tiny: Path) -> None:
+    ran = run("models", "import", tiny, "--name", "starter-en")
+    assert (ran.status, ran.out) == (2, "")
+    assert "'starter-en' is part of the package; import yours by another name with --name" in ran.err
+
+
+def test_an_imported_model_that_replaces_another_says_so(run: Run, imported: Path, tiny: Path) -> None:
+    assert f"tiny-lstm replaces the model of that name in {imported}" in run("models", "import", tiny).err
 
 
 def test_a_directory_without_a_model_is_not_imported(run: Run, home: Path, tmp_path: Path) -> None:

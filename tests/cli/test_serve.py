@@ -7,13 +7,13 @@ import os
 import socket
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import edge_asr.daemon
 from edge_asr.daemon import Surroundings
 from edge_asr.settings import Settings
+from edge_asr.store.store import InstalledModel, ModelStore
 from tests.cli.conftest import Run
 from tests.support.daemon import DaemonProcess
 
@@ -32,8 +32,10 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
     noted = Served()
     level = logging.getLogger("edge_asr").level
 
-    def note(settings: Settings, directory: Path, surroundings: Surroundings, **_: Any) -> None:
-        noted.settings, noted.directory, noted.surroundings = settings, directory, surroundings
+    def note(
+        settings: Settings, _: ModelStore, model: InstalledModel, surroundings: Surroundings, *_read: object
+    ) -> None:
+        noted.settings, noted.directory, noted.surroundings = settings, model.directory, surroundings
 
     monkeypatch.setattr(edge_asr.daemon, "serve", note)
     for name in ("NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "CACHE_DIRECTORY", "RUNTIME_DIRECTORY"):

@@ -10,7 +10,7 @@ import pytest
 from edge_asr.errors import AudioUnreadable, AudioUnsupported, EdgeAsrError, LimitExceeded, ModelNotFound, Overloaded
 from edge_asr.events import Failed
 from edge_asr.protocols.openai import ParameterRefused, Transcription, parse_form, render, render_error, render_models
-from tests.support.values import READY, final
+from tests.support.values import final
 
 FINALS = (final("go forward", start_s=0.5, end_s=1.5), final("ten meters", segment=1, start_s=2.0, end_s=3.0))
 SPOKEN = Transcription(FINALS, 3.25, "en")
@@ -130,6 +130,7 @@ def test_an_error_that_may_pass_says_when_to_try_again() -> None:
     assert render_error(AudioUnreadable("upload", "it is empty")).retry_after_s is None
 
 
-def test_models_lists_what_is_loaded() -> None:
-    assert json.loads(render_models(None).content)["data"] == []
-    assert json.loads(render_models(READY).content)["data"][0]["id"] == "starter-en"
+def test_models_lists_what_can_be_asked_for() -> None:
+    assert json.loads(render_models(()).content)["data"] == []
+    models = json.loads(render_models(("starter-en", "moonshine-tiny-en")).content)["data"]
+    assert [model["id"] for model in models] == ["starter-en", "moonshine-tiny-en"]

@@ -33,6 +33,10 @@ class ScriptedSession:
     def session_id(self) -> str:
         return self._session_id
 
+    @property
+    def ready(self) -> Ready | None:
+        return self._recognizer.ready
+
     async def send(self, data: bytes) -> None:
         await self._recognizer.may_take.wait()
         if not self.audio and self.options.partials and self._recognizer.words:
@@ -107,6 +111,7 @@ class ScriptedRecognizer:
         self.may_start = asyncio.Event()
         self.may_start.set()
         self.protocols: list[str] = []
+        self.others: tuple[str, ...] = ()
 
     async def start(self) -> None:
         await self.may_start.wait()
@@ -132,6 +137,9 @@ class ScriptedRecognizer:
         self.running.discard(session)
         if not self.running:
             self.is_idle.set()
+
+    async def names(self) -> tuple[str, ...]:
+        return (self.ready.model, *self.others) if self.ready else ()
 
     def status(self) -> PoolStatus:
         pid = self.ready.pid if self.ready else 0

@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
+from edge_asr.clock import Clock
 from edge_asr.metrics.exposition import new_registry
 from edge_asr.metrics.instruments import Instruments
 from edge_asr.settings import LimitSettings, SchedulerSettings, Settings, WorkerSettings
+from edge_asr.workers.models import Models
 from edge_asr.workers.pool import Pool
 from tests.workers import scripted
 
@@ -29,10 +31,10 @@ async def make_pool(tmp_path, registry):
     """Pools of real worker processes with a scripted engine; ended after the test."""
     pools: list[Pool] = []
 
-    def make(loader: str = "load", **groups: Any) -> Pool:
-        settings = replace(FAST, **groups)
+    def make(loader: str = "load", models: Models | None = None, clock: Clock | None = None, **groups: Any) -> Pool:
+        model = scripted.model(tmp_path, replace(FAST, **groups))
         name = f"{scripted.MODULE}:{loader}"
-        pools.append(Pool(tmp_path, settings, Instruments(registry), loader=name))
+        pools.append(Pool(model, Instruments(registry), models=models, loader=name, clock=clock))
         return pools[-1]
 
     yield make

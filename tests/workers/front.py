@@ -8,14 +8,13 @@ from pathlib import Path
 
 from edge_asr.metrics.exposition import new_registry
 from edge_asr.metrics.instruments import Instruments
-from edge_asr.settings import Settings
 from edge_asr.workers.pool import Pool
 from tests.support.waiting import until
 from tests.workers import scripted
 
 
 async def main(directory: Path, loader: str) -> None:
-    pool = Pool(directory, Settings(), Instruments(new_registry()), loader=f"{scripted.MODULE}:{loader}")
+    pool = Pool(scripted.model(directory), Instruments(new_registry()), loader=f"{scripted.MODULE}:{loader}")
     starting = asyncio.create_task(pool.start())
     await until(lambda: pool.status().state == "ready" or (directory / "loading").exists())
     print(pool.status().worker_pid, flush=True)

@@ -2,7 +2,7 @@
 
 The loudness of a 100 ms step is the command: silence says nothing, ``WORD`` is recognised as a word, ``RAISE`` makes
 the decode fail, ``BLUR`` makes the last hypothesis unreadable, ``DIE`` kills the process. While the model directory
-holds a file ``closed``, decoding waits.
+holds a file ``closed``, decoding waits; a file ``word`` holds the word that is recognised.
 """
 
 from __future__ import annotations
@@ -19,8 +19,11 @@ import numpy as np
 from edge_asr.audio import Float32Array
 from edge_asr.engines.base import EngineDescription, Hypothesis, StreamOptions, Token
 from edge_asr.errors import EngineFailed, ModelDamaged
+from edge_asr.manifest import ModelManifest, ModelSource
+from edge_asr.settings import Settings
 from edge_asr.workers.loaded_model import LoadedModel
 from edge_asr.workers.messages import Configure
+from edge_asr.workers.served_model import ServedModel
 
 MODULE = __name__
 RATE_HZ = 16_000
@@ -36,12 +39,13 @@ def audio(*amplitudes: float, steps: int = 1) -> bytes:
 
 
 class ScriptedStream:
-    def __init__(self) -> None:
+    def __init__(self, word: str) -> None:
         self._waiting = np.zeros(0, np.float32)
         self._decoded = 0
         self._words: list[Token] = []
         self._is_finished = False
         self._is_blurred = False
+        self._word = word
 
     def accept(self, samples: Float32Array) -> None:
         self._waiting = np.concatenate([self._waiting, samples])
@@ -64,7 +68,7 @@ class ScriptedStream:
             print("dying as told: error", file=sys.stderr, flush=True)
             os.kill(os.getpid(), signal.SIGKILL)
         if np.isclose(amplitude, WORD, atol=0.01):
-            self._words.append(Token(" word", self._decoded / RATE_HZ, -0.1))
+            self._words.append(Token(f" {self._word}", self._decoded / RATE_HZ, -0.1))
         self._decoded += STEP_SAMPLES
 
     def hypothesis(self) -> Hypothesis:
@@ -84,6 +88,8 @@ class ScriptedEngine:
 
     def __init__(self, directory: str) -> None:
         self._directory = Path(directory)
+        said = self._directory / "word"
+        self._word = said.read_text() if said.exists() else "word"
 
     def describe(self) -> EngineDescription:
         return EngineDescription(
@@ -99,7 +105,7 @@ class ScriptedEngine:
         )
 
     def open_stream(self, options: StreamOptions) -> ScriptedStream:
-        return ScriptedStream()
+        return ScriptedStream(self._word)
 
     def decode(self, streams: Sequence[ScriptedStream]) -> None:
         while (self._directory / "closed").exists():
@@ -111,9 +117,33 @@ class ScriptedEngine:
         (self._directory / "engine-closed").touch()
 
 
+def model(directory: Path, settings: Settings = Settings(), name: str = "scripted") -> ServedModel:  # noqa: B008
+    """What a pool is told to serve."""
+    manifest = ModelManifest(
+        name=name,
+        version="1",
+        family="zipformer2-ctc",
+        languages=("en",),
+        sample_rate_hz=RATE_HZ,
+        chunk_ms=100,
+        precision="fp32",
+        files={},
+        licence="CC0-1.0",
+        source=ModelSource(kind="local"),
+    )
+    return ServedModel(manifest, directory, settings)
+
+
 def load(configure: Configure) -> LoadedModel:
     """An engine that is there at once."""
     return LoadedModel(ScriptedEngine(configure.model_directory), ("en",))  # type: ignore[arg-type]
+
+
+def load_but_no_red(configure: Configure) -> LoadedModel:
+    """An engine, but for one model."""
+    if configure.model_directory.endswith("red"):
+        raise ModelDamaged("red", "it is no model")
+    return load(configure)
 
 
 def load_once(configure: Configure) -> LoadedModel:

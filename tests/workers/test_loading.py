@@ -21,6 +21,7 @@ from edge_asr.resources.affinity import escaped_threads, thread_masks
 from edge_asr.settings import EngineSettings, WorkerSettings
 from edge_asr.workers.loading import require_memory
 from edge_asr.workers.pool import Pool
+from edge_asr.workers.served_model import ServedModel
 from tests.support.processes import children
 from tests.workers.conftest import FAST
 
@@ -36,7 +37,8 @@ async def serve(registry):
     pools: list[Pool] = []
 
     async def start(directory: Path = STARTER, **groups) -> Pool:
-        pools.append(Pool(directory, replace(FAST, **groups), Instruments(registry)))
+        model = ServedModel(read_manifest(STARTER / "manifest.toml"), directory, replace(FAST, **groups))
+        pools.append(Pool(model, Instruments(registry)))
         await pools[-1].start()
         return pools[-1]
 

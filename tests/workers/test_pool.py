@@ -144,7 +144,7 @@ async def test_cancelling_ends_a_sender_that_waits(pool, tmp_path):
 
 
 async def test_a_model_that_is_not_served_is_refused_by_name(pool):
-    with pytest.raises(ModelNotFound, match=r"'other'.*this daemon serves 'scripted'"):
+    with pytest.raises(ModelNotFound, match=r"'other'.*this daemon serves one model only"):
         await pool.open(SessionOptions(model="other"), protocol="test")
     session = await pool.open(SessionOptions(model="scripted"), protocol="test")
     session.cancel()
@@ -195,11 +195,11 @@ async def test_a_flood_does_not_grow_the_worker(make_pool):
     pool = make_pool(scheduler=SchedulerSettings(backlog_s=5.0))
     await pool.start()
     await say(pool, 0)
-    before = pool._workers[0].resident_bytes()
+    before = pool._roster.active.worker.resident_bytes()
     session = await pool.open(PCM, protocol="test")
     for _ in range(30):
         await session.send(audio(0, steps=200))  # ten minutes in all, 38 MB as float samples
-    grown = pool._workers[0].resident_bytes() - before
+    grown = pool._roster.active.worker.resident_bytes() - before
     session.cancel()
     assert grown < 10 << 20
 

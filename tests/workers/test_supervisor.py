@@ -110,7 +110,7 @@ async def test_the_kernel_takes_the_worker_first_when_memory_runs_out(pool):
 
 async def test_a_worker_that_reads_rubbish_ends_and_is_replaced(pool):
     first = pool.status().worker_pid
-    pool._workers[0]._process._link.write(b"\xff" * 64)
+    pool._roster.active.worker._process._link.write(b"\xff" * 64)
     await until(lambda: pool.status().restarts == 1)
     await until(lambda: pool.status().state == "ready")
     assert pool.status().worker_pid != first

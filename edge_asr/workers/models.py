@@ -1,0 +1,99 @@
+"""Which models sessions may ask for by name. A name of the store, never a path: what a client says is not opened."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from edge_asr.errors import ModelError, ModelNotFound
+from edge_asr.families import FAMILIES
+from edge_asr.settings import Settings
+from edge_asr.store.store import InstalledModel, ModelStore
+from edge_asr.workers.served_model import ServedModel
+
+VAD_MODEL = "silero-vad"
+
+LONGEST_NAME = 40
+"""Characters of a client's own word that are repeated to it."""
+
+
+class Models(Protocol):
+    """Where models come from."""
+
+    def names(self) -> tuple[str, ...]:
+        """What can be asked for."""
+        ...
+
+    def find(self, name: str) -> ServedModel:
+        """The model of that name, to be served beside the active one.
+
+        Raises:
+            ModelNotFound: There is none; with the names that there are.
+        """
+        ...
+
+
+class StoreModels:
+    """Those of the store, served with the settings of the daemon.
+
+    Args:
+        store: Where they are installed.
+        settings: How they are served.
+    """
+
+    def __init__(self, store: ModelStore, settings: Settings) -> None:
+        self._store = store
+        self.settings = settings
+
+    def names(self) -> tuple[str, ...]:
+        """Installed models that recognise speech."""
+        return tuple(model.manifest.name for model in self._store.installed() if recognises_speech(model))
+
+    def find(self, name: str) -> ServedModel:
+        """The installed model of that name.
+
+        Raises:
+            ModelNotFound: There is none; with the names that there are.
+        """
+        for model in self._store.installed():
+            if model.manifest.name == name and recognises_speech(model):
+                return served(self._store, model, self.settings).without_graph()
+        raise unknown_model(name, self.names())
+
+
+class NoOtherModels:
+    """Only the active model is served."""
+
+    def names(self) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+    def find(self, name: str) -> ServedModel:
+        """There is none.
+
+        Raises:
+            ModelNotFound: Always.
+        """
+        raise unknown_model(name, ())
+
+
+def served(store: ModelStore, model: InstalledModel, settings: Settings) -> ServedModel:
+    """An installed model with the settings it is to be served with, and the voice activity detector of its store."""
+    try:
+        vad = store.find(VAD_MODEL)
+    except ModelError:
+        return ServedModel(model.manifest, model.directory, settings)
+    return ServedModel(model.manifest, model.directory, settings, vad.directory / vad.manifest.files["model"].path)
+
+
+def unknown_model(name: str, installed: tuple[str, ...]) -> ModelNotFound:
+    """What a client is told that asks for a model which is not there."""
+    cut = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
+    if not installed:
+        return ModelNotFound(cut, "this daemon serves one model only; leave the name out")
+    return ModelNotFound(cut, f"installed are: {', '.join(installed)}")
+
+
+def recognises_speech(model: InstalledModel) -> bool:
+    """Whether sessions can use it."""
+    family = FAMILIES.get(model.manifest.family)
+    return family is None or family.kind != "vad"

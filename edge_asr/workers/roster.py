@@ -1,0 +1,137 @@
+"""The places of the pool: workers are started and ended here, and found by the model they serve. Asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+from edge_asr.clock import Clock
+from edge_asr.metrics.instruments import Instruments
+from edge_asr.resources.topology import read_topology, worker_cores
+from edge_asr.workers.messages import FromWorker
+from edge_asr.workers.place import Place, Role
+from edge_asr.workers.process import Launch
+from edge_asr.workers.served_model import ServedModel
+from edge_asr.workers.session import PoolSession, SessionContext
+from edge_asr.workers.supervisor import Supervisor
+
+
+class Listener(Protocol):
+    """Who hears what becomes of the workers; of which one is told each time."""
+
+    def hear(self, place: Place, message: FromWorker) -> None:
+        """A message of a session."""
+        ...
+
+    def lose(self, place: Place, reason: str, suspects: frozenset[str]) -> None:
+        """A worker that was ready has ended, over the audio of these sessions."""
+        ...
+
+    def resume(self, place: Place) -> None:
+        """Another one fills its place."""
+        ...
+
+    def give_up(self, place: Place, reason: str) -> None:
+        """None could be loaded in its place."""
+        ...
+
+    def has_sessions(self, place: Place) -> bool:
+        """Whether it has work."""
+        ...
+
+    def forget(self, session: PoolSession) -> None:
+        """A session is over."""
+        ...
+
+
+class Roster:
+    """All places, the active one among them.
+
+    Args:
+        active: The model of sessions that name none.
+        listener: Hears of the workers.
+        instruments: Where workers are counted.
+        loader: ``module:function`` that a worker calls to load the engine.
+        clock: What ages are read from.
+    """
+
+    def __init__(
+        self, active: ServedModel, listener: Listener, instruments: Instruments, loader: str, clock: Clock
+    ) -> None:
+        self._listener = listener
+        self._instruments = instruments
+        self._loader = loader
+        self._clock = clock
+        self._places: list[Place] = []
+        self._ending: set[Place] = set()
+        self._restarts_before = 0
+        self.active = self.add(active, "active")
+
+    def __iter__(self) -> Iterator[Place]:
+        return iter(tuple(self._places))
+
+    @property
+    def restarts(self) -> int:
+        """Workers that were replaced because they failed, those of places that are gone included."""
+        return self._restarts_before + sum(place.worker.restarts for place in self._places)
+
+    def serving(self, name: str) -> Place | None:
+        """The place that takes sessions of this model."""
+        return next((place for place in self._places if place.takes_sessions and place.model.name == name), None)
+
+    def add(self, model: ServedModel, role: Role) -> Place:
+        """A place whose worker is still to be started."""
+        number = self._free_number()
+        holder: list[Place] = []  # the supervisor's callbacks tell of the place, which needs the supervisor
+        place = Place(model, self._supervisor(number, model, lambda: holder[0]), self._context(model), role)
+        holder.append(place)
+        place.used_ns = self._clock.now_ns()
+        self._places.append(place)
+        self._instruments.watch_memory(f"worker-{number}", place.worker.resident_bytes)
+        return place
+
+    def activate(self, place: Place) -> None:
+        """From now on sessions that name no model come here."""
+        self.active.role, place.role = "other", "active"
+        self.active = place
+
+    async def end(self, place: Place) -> None:
+        """End a place and its worker; ending it twice is allowed."""
+        if place in self._ending:
+            return
+        self._ending.add(place)
+        place.role = "leaving"
+        await place.worker.stop()
+        # Only now: its number must not be given to another one before.
+        self._ending.discard(place)
+        self._places.remove(place)
+        self._restarts_before += place.worker.restarts
+        self._instruments.worker_retired(place.worker.name)
+
+    async def end_all(self) -> None:
+        """End every worker; the places stay for those who ask."""
+        await asyncio.gather(*(place.worker.stop() for place in self._places))
+
+    def _free_number(self) -> str:
+        taken = {place.worker.name for place in self._places}
+        return next(str(number) for number in range(len(taken) + 1) if str(number) not in taken)
+
+    def _context(self, model: ServedModel) -> SessionContext:
+        backlog_s = model.settings.scheduler.backlog_s
+        return SessionContext(backlog_s, self._instruments, self._clock, self._listener.forget)
+
+    def _supervisor(self, name: str, model: ServedModel, place: Callable[[], Place]) -> Supervisor:
+        settings, listener = model.settings, self._listener
+        cpus = settings.worker.cpus or worker_cores(read_topology(), settings.engine.threads)
+        return Supervisor(
+            name,
+            Launch(cpus, settings.worker, self._loader),
+            model.configure,
+            lambda message: listener.hear(place(), message),
+            lambda reason, suspects: listener.lose(place(), reason, suspects),
+            lambda: listener.resume(place()),
+            lambda reason: listener.give_up(place(), reason),
+            lambda: listener.has_sessions(place()),
+            self._instruments,
+        )
