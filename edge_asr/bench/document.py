@@ -276,6 +276,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     """Of the error, lower_snake_case."""
     drifts: tuple[Drift, ...] = ()
     """What changed over a long run, beyond doubt and by more than is harmless."""
+    set_aside: tuple[Run, ...] = ()
+    """Runs that other programs disturbed and that were measured again; they are in no figure."""
 
     @property
     def is_valid(self) -> bool:

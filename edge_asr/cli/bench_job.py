@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from edge_asr.bench.child import ClipTask, Task
-from edge_asr.bench.document import Configuration, Document, Mode, ModelIdentity, Result, encode
+from edge_asr.bench.document import Configuration, Document, Mode, ModelIdentity, Result, Run, encode
 from edge_asr.bench.drift import SOAK_FROM_S
 from edge_asr.bench.identity import model_identity, versions, workload_identity
 from edge_asr.bench.run import Bench, run_bench
@@ -96,6 +96,7 @@ def _of_models(wishes: Wishes, settings_of_model: SettingsOf) -> _Measured:
         seed=wishes.seed,
         profiles_operators=wishes.profiles_operators,
         malloc_arenas=settings.worker.malloc_arenas,
+        second_tries=0 if wishes.soak_s else wishes.repetitions,
     )
     outcome = run_bench(bench, show_progress())
     return _Measured(
@@ -144,6 +145,15 @@ def _notes(wishes: Wishes, measured: _Measured) -> Iterator[str]:
         yield "interrupted: later runs are missing"
     if 0 < wishes.soak_s < SOAK_FROM_S:
         yield f"a soak of less than {SOAK_FROM_S / 60:.0f} minutes says nothing of drift"
+    for result in measured.results:
+        if result.set_aside:
+            yield f"{result.configuration.label()}: {_set_aside(result.set_aside)}"
+
+
+def _set_aside(runs: Sequence[Run]) -> str:
+    reasons = sorted({violation.code.replace("_", " ") for run in runs for violation in run.violations})
+    count = f"{len(runs)} run was" if len(runs) == 1 else f"{len(runs)} runs were"
+    return f"{count} disturbed ({', '.join(reasons)}), set aside and measured again"
 
 
 class Workloads:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import signal
 from collections import Counter
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from edge_asr.bench.child import Task
+from edge_asr.bench.document import Result, Run, Violation
 from edge_asr.bench.gate import LONG_GATES, Surroundings
-from edge_asr.bench.run import Bench, SoakInterrupted, interleaved, measure_once, run_bench
+from edge_asr.bench.run import PASSING, Bench, SoakInterrupted, interleaved, measure_once, run_bench
 from edge_asr.bench.selftest import Extent, SelfTest, self_test
 from edge_asr.errors import EdgeAsrError, EngineFailed, MachineError, ModelDamaged
 from tests.bench import loaders
-from tests.bench.tasks import on_a_quiet_machine, real_task, silent_machine
+from tests.bench.tasks import a_task, on_a_quiet_machine, real_task, silent_machine, throughput_run
 
 SHORT = Extent(
     LONG_GATES,
@@ -96,6 +98,60 @@ def test_what_cannot_be_measured_does_not_keep_the_rest_from_it(tmp_path):
     assert "it is no model" in failed.error
     assert len(measured.runs) == 2
     assert asked.count(2) == 1
+
+
+# What is disturbed
+
+
+def measuring(*disturbances: str) -> Callable[[Task, int], Run]:
+    """Each run is disturbed by the next of these; "" disturbs nothing."""
+    coming = iter(disturbances)
+
+    def measure(task: Task, _malloc_arenas: int) -> Run:
+        code = next(coming)
+        return throughput_run(violations=(Violation(code, f"it was {code}"),) if code else ())
+
+    return measure
+
+
+def result_of(measure: Callable[[Task, int], Run], *, second_tries: int, repetitions: int = 1) -> Result:
+    bench = Bench([a_task(mode="throughput")], repetitions, seed=0, second_tries=second_tries)
+    (result,) = run_bench(bench, lambda *_: None, measure).results
+    return result
+
+
+def codes_of(runs: Iterable[Run]) -> list[list[str]]:
+    return [[violation.code for violation in run.violations] for run in runs]
+
+
+@pytest.mark.parametrize("code", sorted(PASSING))
+def test_a_run_that_the_neighbours_disturbed_is_set_aside_and_measured_again(code):
+    result = result_of(measuring(code, ""), second_tries=1)
+    assert (codes_of(result.set_aside), codes_of(result.runs), result.is_valid) == ([[code]], [[]], True)
+
+
+def test_neighbours_that_never_rest_leave_it_invalid():
+    result = result_of(measuring("foreign_load", "foreign_load", "foreign_load"), second_tries=2)
+    assert codes_of(result.set_aside) == [["foreign_load"], ["foreign_load"]]
+    assert (codes_of(result.runs), result.is_valid) == ([["foreign_load"]], False)
+
+
+def test_second_tries_are_counted_over_all_repetitions():
+    measure = measuring("foreign_load", "", "foreign_load", "foreign_load", "")
+    result = result_of(measure, repetitions=3, second_tries=2)
+    assert (len(result.set_aside), codes_of(result.runs)) == (2, [[], ["foreign_load"], []])
+
+
+@pytest.mark.parametrize("code", ["throttled", "under_voltage", "provider_fell_back", "child_died"])
+def test_what_the_board_itself_did_stays(code):
+    result = result_of(measuring(code), second_tries=1)
+    assert (codes_of(result.runs), result.set_aside) == ([[code]], ())
+
+
+def test_what_was_set_aside_is_in_no_figure():
+    runs = iter((throughput_run(0.9, violations=(Violation("foreign_load", "busy"),)), throughput_run(0.1)))
+    result = result_of(lambda _task, _arenas: next(runs), second_tries=1)
+    assert result.figures["rtf_wall"].value == pytest.approx(0.1)
 
 
 # What does not come back
