@@ -20,6 +20,7 @@ from edge_asr.engines.base import Hypothesis, Token, TokenConstraint
 from edge_asr.engines.native_load import construct, model_files
 from edge_asr.engines.native_text import text_of
 from edge_asr.engines.providers import ProviderChoice
+from edge_asr.engines.repetition import is_runaway, without_loop
 from edge_asr.engines.samples import loudest_dbfs, usable, window_levels_dbfs
 from edge_asr.errors import ConfigurationError, EngineFailed
 from edge_asr.families import ModelFamily
@@ -33,6 +34,9 @@ SHORTEST_S = 0.1
 
 PADDED_TO_S = 0.5
 """Shorter speech is given to the model with silence around it."""
+
+PADDING_AGAINST_LOOPS_S = (0.25, 0.5)
+"""Silence on both sides that is tried when the model repeats itself without end: another start, the same words."""
 
 SILENCE_DBFS = -55.0
 """Audio whose loudest window is quieter is silence: Moonshine makes sentences out of noise at -60 dBFS."""
@@ -141,11 +145,21 @@ class SherpaSegmentDecoder:
         window = round(LEVEL_WINDOW_S * self._sample_rate_hz)
         if duration_s < SHORTEST_S or loudest_dbfs(samples, window) < SILENCE_DBFS:
             return Hypothesis("", (), len(samples))
-        before = max(0, round(PADDED_TO_S * self._sample_rate_hz) - len(samples)) // 2
-        result = self._recognize(np.pad(samples, before) if before else samples)
-        text = _text_of(result)
-        tokens = timed_tokens(result, text, samples, self._sample_rate_hz, -before / self._sample_rate_hz)
-        return Hypothesis(text, tokens, len(samples))
+        before_s = max(0.0, PADDED_TO_S - duration_s) / 2
+        result, text = self._recognize_padded(samples, before_s)
+        for more_s in PADDING_AGAINST_LOOPS_S:
+            if not is_runaway(text, duration_s):
+                break
+            before_s = min(more_s, (self._max_segment_s - duration_s) / 2)
+            result, text = self._recognize_padded(samples, before_s)
+        if is_runaway(text, duration_s):
+            return _without_loop(text, samples, self._sample_rate_hz)
+        return Hypothesis(text, timed_tokens(result, text, samples, self._sample_rate_hz, -before_s), len(samples))
+
+    def _recognize_padded(self, samples: Float32Array, padding_s: float) -> tuple[Any, str]:
+        padding = round(padding_s * self._sample_rate_hz)
+        result = self._recognize(np.pad(samples, padding) if padding else samples)
+        return result, _text_of(result)
 
     def _recognize(self, samples: Float32Array) -> Any:  # noqa: ANN401  native
         try:
@@ -155,6 +169,16 @@ class SherpaSegmentDecoder:
         except (RuntimeError, IndexError) as error:
             raise EngineFailed(str(error)) from error
         return stream.result
+
+
+def _without_loop(text: str, samples: Float32Array, sample_rate_hz: int) -> Hypothesis:
+    """What no padding cured: the phrase once, its words spread over the loud part."""
+    text = without_loop(text)
+    texts = [f" {word}" for word in text.split()]
+    starts = spread(texts, *loud_part_s(samples, sample_rate_hz))
+    return Hypothesis(
+        text, tuple(Token(text, start_s, None) for text, start_s in zip(texts, starts, strict=True)), len(samples)
+    )
 
 
 def timed_tokens(

@@ -45,6 +45,18 @@ class Recorder:
             raise self.error
 
 
+class Padded(Recorder):
+    """Says something else for each amount of padding, as a loop is cured by it."""
+
+    def __init__(self, samples: int, texts: dict[float, str]) -> None:
+        super().__init__()
+        self._texts = {samples + 2 * round(padding_s * RATE): text for padding_s, text in texts.items()}
+
+    def accept_waveform(self, rate: int, samples: list[float]) -> None:
+        super().accept_waveform(rate, samples)
+        self.result.text = self._texts[len(samples)]
+
+
 @pytest.fixture
 def recorder() -> Recorder:
     return Recorder()
@@ -231,3 +243,35 @@ def test_moonshine_hears_a_clipped_recording():
     model = fetched_model("moonshine-tiny-en")
     decoder, _ = load_segment_decoder(model.directory, model.manifest, EngineSettings())
     assert decoder.decode(50 * clip("go-forward")).text.lower().startswith("go forward")
+
+
+LOOP = "to be " * 20
+
+
+def test_a_model_that_repeats_itself_is_asked_again_with_silence_around():
+    recorder = Padded(2 * RATE, {0.0: LOOP, 0.25: "to be or not to be"})
+    hypothesis = SherpaSegmentDecoder(recorder, RATE, 30.0).decode(noise(2.0, RATE))
+    assert hypothesis.text == "to be or not to be"
+    assert recorder.decoded_samples == [2 * RATE, 2.5 * RATE]
+    assert all(0.0 <= token.start_s < 2.0 for token in hypothesis.tokens)
+
+
+def test_a_loop_that_nothing_cures_is_said_once():
+    recorder = Padded(2 * RATE, {0.0: LOOP, 0.25: LOOP, 0.5: "or not " + LOOP})
+    hypothesis = SherpaSegmentDecoder(recorder, RATE, 30.0).decode(noise(2.0, RATE))
+    assert hypothesis.text == "or not to be"
+    assert [token.text for token in hypothesis.tokens] == [" or", " not", " to", " be"]
+
+
+def test_silence_against_loops_never_makes_the_stretch_too_long():
+    recorder = Padded(2 * RATE, {0.0: LOOP, 0.1: "to be"})
+    SherpaSegmentDecoder(recorder, RATE, 2.2).decode(noise(2.0, RATE))
+    assert recorder.decoded_samples[1] == round(2.2 * RATE)
+
+
+def test_moonshine_says_a_command_once_that_sent_it_into_a_loop():
+    model = fetched_model("moonshine-tiny-en")
+    decoder, _ = load_segment_decoder(model.directory, model.manifest, EngineSettings())
+    assert decoder.decode(clip("set-the-temperature-to-joe")).text.rstrip(".,") == (
+        "Set the temperature to twenty five per cent"
+    )
