@@ -181,8 +181,14 @@ class ServerSettings:
     """HTTP and websocket; 0 takes a free one and says which."""
     wyoming: str = "tcp://127.0.0.1:10300"
     """``tcp://HOST:PORT``, ``unix://PATH`` or ``off``."""
+    vosk_port: int = 0
+    """Port for vosk-server's protocol alone, at ``host``, usually 2700; 0 for none. It is at ``/vosk`` in any case."""
+    sherpa_port: int = 0
+    """Port for sherpa-onnx's protocols alone, at ``host``, usually 6006; 0 for none. They are at ``/sherpa`` and
+    ``/sherpa-offline`` in any case."""
     allow: tuple[str, ...] = ()
-    """Networks from which doors without credentials (Wyoming) may be used when they are open beyond loopback."""
+    """Networks from which doors without credentials (Wyoming, the Vosk and sherpa ports) may be used when they are
+    open beyond loopback."""
     insecure: tuple[str, ...] = ()
     """Doors that are open to everybody all the same."""
     token_file: str = ""
@@ -197,6 +203,8 @@ class ServerSettings:
 
     def __post_init__(self) -> None:
         _in_range("server", "port", self.port, 0, 65_535)
+        _in_range("server", "vosk_port", self.vosk_port, 0, 65_535)
+        _in_range("server", "sherpa_port", self.sherpa_port, 0, 65_535)
         _in_range("server", "drain_s", self.drain_s, 0, 600)
         if bool(self.tls_cert) != bool(self.tls_key):
             raise ConfigurationError("server.tls_cert and server.tls_key are only useful together; set both or none")

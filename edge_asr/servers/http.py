@@ -20,7 +20,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from edge_asr.errors import EdgeAsrError, NotReady, Overloaded
 from edge_asr.events import Failed, Final, SessionEnded
-from edge_asr.protocols.base import Conversation
 from edge_asr.protocols.openai import (
     Body,
     Transcription,
@@ -35,7 +34,7 @@ from edge_asr.servers.access import HttpAccess
 from edge_asr.servers.admin import Administrator, admin_routes
 from edge_asr.servers.dialogue import PeerGone
 from edge_asr.servers.upload import Upload, receive_upload
-from edge_asr.servers.websocket import WebSocketDoor
+from edge_asr.servers.websocket import OpenConversation, WebSocketDoor
 from edge_asr.settings import LimitSettings
 from edge_asr.workers.base import Recognizer, RecognizerSession
 
@@ -69,7 +68,7 @@ class HttpServices:
     """The document of ``/status``."""
     spool_directory: Path | None
     """Where uploads wait; ``None`` for the system's place for temporary files."""
-    websockets: Mapping[str, Callable[[], Conversation]]
+    websockets: Mapping[str, OpenConversation]
     """Path to the protocol spoken there."""
     administrator: Administrator | None = None
     """Who carries out ``/admin/...``; for clients with a token only."""

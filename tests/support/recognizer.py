@@ -44,6 +44,10 @@ class ScriptedSession:
         self.audio += data
         self.has_heard.set()
 
+    async def caught_up(self) -> None:
+        await self._recognizer.may_take.wait()
+        await self._events.join()
+
     async def send_recording(self, path: Path, max_duration_s: float) -> None:
         self.recording = await asyncio.to_thread(path.read_bytes)
         await self.finish()
@@ -66,6 +70,7 @@ class ScriptedSession:
             if self.is_finished.is_set():
                 await self._recognizer.may_answer.wait()
             yield event
+            self._events.task_done()
             if isinstance(event, SessionEnded | Failed):
                 return
 
