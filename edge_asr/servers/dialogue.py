@@ -119,21 +119,26 @@ class Dialogue:
             if self._conversation.is_over:
                 break
         else:
-            for request in self._conversation.end_of_input():
-                await self._execute(request)
+            await self._end_input()
         self._has_no_more_input = True
         if self._delivering is None or self._delivering.done():
             self._end()
 
     async def _next_message(self) -> Message | None:
-        if self._verdict is not None:
-            return None
-        try:
-            async with asyncio.timeout(self._patience_s()):
-                return await self._link.receive()
-        except TimeoutError:
-            self._close_idle()
-            return None
+        while self._verdict is None:
+            try:
+                async with asyncio.timeout(self._patience_s()):
+                    return await self._link.receive()
+            except TimeoutError:
+                if not (self._is_listening and self._conversation.may_rest):
+                    self._close_idle()
+                    return None
+                await self._end_input()  # of this session; the client may stay
+        return None
+
+    async def _end_input(self) -> None:
+        for request in self._conversation.end_of_input():
+            await self._execute(request)
 
     def _patience_s(self) -> float | None:
         """How long the client may be silent: not at all limited while it waits for its result."""

@@ -57,6 +57,8 @@ class ScriptedSession:
 
     async def finish(self) -> None:
         self.is_finished.set()
+        if self._recognizer.first_word is not None:
+            self.say(self._recognizer.first_word)
         if self._recognizer.failure is not None:
             self.say(self._recognizer.failure)
             return
@@ -100,6 +102,8 @@ class ScriptedRecognizer:
         self.words = words
         self.ready = ready
         self.max_sessions = max_sessions
+        self.first_word: TranscriptEvent | None = None
+        """What a session says before it ends."""
         self.failure: Failed | None = None
         self.start_error: Exception | None = None
         self.state = "ready" if ready else "starting"
