@@ -217,6 +217,9 @@ class LimitSettings:
     max_sessions: int = 16
     max_models: int = 2
     """Models that are loaded at once: the active one, and those that sessions ask for by name."""
+    max_connections_per_address: int = 64
+    """Connections, and with them sessions, that one address may hold at each door; 0 for any number. Clients on this
+    machine are not counted."""
     max_message_bytes: int = 1 << 20
     """One websocket message, or one Wyoming event."""
     max_upload_bytes: int = 256 << 20
@@ -233,6 +236,7 @@ class LimitSettings:
     def __post_init__(self) -> None:
         _in_range("limits", "max_sessions", self.max_sessions, 1, 10_000)
         _in_range("limits", "max_models", self.max_models, 1, 64)
+        _in_range("limits", "max_connections_per_address", self.max_connections_per_address, 0, 10_000)
         _in_range("limits", "max_message_bytes", self.max_message_bytes, 4096, 1 << 30)
         _in_range("limits", "max_upload_bytes", self.max_upload_bytes, 4096, 1 << 40)
         _in_range("limits", "max_upload_s", self.max_upload_s, 1, 1e6)
