@@ -9,6 +9,7 @@ websocket doors and the uploads count themselves.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -29,58 +30,64 @@ logger = logging.getLogger(__name__)
 
 def patient_http(limits: LimitSettings) -> type[H11Protocol]:
     """The protocol class with these limits."""
-    most_per_address = limits.max_connections_per_address
+    return type(
+        "LimitedHttp",
+        (_PatientHttp,),
+        {"hello_timeout_s": limits.hello_timeout_s, "max_per_address": limits.max_connections_per_address},
+    )
 
-    class PatientHttp(H11Protocol):
-        _order = 0
-        _deadline: asyncio.TimerHandle | None = None
 
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-            super().connection_made(transport)
-            PatientHttp._order += 1
-            self._order = PatientHttp._order
-            address = _address(self.client)
-            if is_crowding(address, (_address(other.client) for other in self.connections), most_per_address):
-                logger.warning("http %s: more than %d connections from there", address, most_per_address)
-                transport.write(_REFUSAL)
-                transport.close()
-                return
-            self._await_head()
-            self._make_room()
+class _PatientHttp(H11Protocol):
+    """One connection; uvicorn makes it, so its limits are attributes of the class."""
 
-        def connection_lost(self, exc: Exception | None) -> None:
-            self._stop_waiting()
-            super().connection_lost(exc)
+    hello_timeout_s: float
+    max_per_address: int
+    _numbers = itertools.count()
+    _deadline: asyncio.TimerHandle | None = None
 
-        def on_response_complete(self) -> None:
-            super().on_response_complete()
-            self._await_head()
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.number = next(self._numbers)
+        address = _address(self.client)
+        if is_crowding(address, (_address(other.client) for other in self.connections), self.max_per_address):
+            logger.warning("http %s: more than %d connections from there", address, self.max_per_address)
+            transport.write(_REFUSAL)
+            transport.close()
+            return
+        self._await_head()
+        self._make_room()
 
-        @property
-        def is_idle(self) -> bool:
-            """Whether no request is being served."""
-            return self.cycle is None or self.cycle.response_complete
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        super().connection_lost(exc)
 
-        def _await_head(self) -> None:
-            self._stop_waiting()
-            if not self.transport.is_closing():
-                self._deadline = self.loop.call_later(limits.hello_timeout_s, self._close_silent)
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._await_head()
 
-        def _stop_waiting(self) -> None:
-            if self._deadline is not None:
-                self._deadline.cancel()
+    @property
+    def is_idle(self) -> bool:
+        """Whether no request is being served."""
+        return self.cycle is None or self.cycle.response_complete
 
-        def _close_silent(self) -> None:
-            # A websocket has another protocol by now and is no concern of this one.
-            if self in self.connections and self.is_idle:
-                self.transport.abort()
+    def _await_head(self) -> None:
+        self._stop_waiting()
+        if not self.transport.is_closing():
+            self._deadline = self.loop.call_later(self.hello_timeout_s, self._close_silent)
 
-        def _make_room(self) -> None:
-            idle = [other for other in self.connections if isinstance(other, PatientHttp) and other.is_idle]
-            if len(idle) > MOST_IDLE:
-                min(idle, key=lambda other: other._order).transport.abort()
+    def _stop_waiting(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
 
-    return PatientHttp
+    def _close_silent(self) -> None:
+        # A websocket has another protocol by now and is no concern of this one.
+        if self in self.connections and self.is_idle:
+            self.transport.abort()
+
+    def _make_room(self) -> None:
+        idle = [other for other in self.connections if isinstance(other, _PatientHttp) and other.is_idle]
+        if len(idle) > MOST_IDLE:
+            min(idle, key=lambda other: other.number).transport.abort()
 
 
 def _address(client: tuple[str, int] | None) -> str:

@@ -43,15 +43,13 @@ async def test_https_and_wss_serve_who_trusts_the_certificate(certificate: tuple
 
 async def test_who_does_not_trust_it_gets_no_connection(certificate: tuple[str, str]) -> None:
     cert, key = certificate
-    async with http_door(ScriptedRecognizer(), tls_cert=cert, tls_key=key) as base:
-        async with httpx.AsyncClient(base_url=base) as client:
-            with pytest.raises(httpx.ConnectError, match="CERTIFICATE_VERIFY_FAILED"):
-                await client.get("/health/ready")
+    async with http_door(ScriptedRecognizer(), tls_cert=cert, tls_key=key) as base, httpx.AsyncClient() as client:
+        with pytest.raises(httpx.ConnectError, match="CERTIFICATE_VERIFY_FAILED"):
+            await client.get(f"{base}/health/ready")
 
 
 async def test_plain_http_is_not_served_there(certificate: tuple[str, str]) -> None:
     cert, key = certificate
-    async with http_door(ScriptedRecognizer(), tls_cert=cert, tls_key=key) as base:
-        async with httpx.AsyncClient(base_url=base.replace("https", "http")) as client:
-            with pytest.raises(httpx.TransportError):
-                await client.get("/health/ready")
+    async with http_door(ScriptedRecognizer(), tls_cert=cert, tls_key=key) as base, httpx.AsyncClient() as client:
+        with pytest.raises(httpx.TransportError):
+            await client.get(f"{base.replace('https', 'http')}/health/ready")
