@@ -48,8 +48,8 @@ class _PatientHttp(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self.number = next(self._numbers)
-        address = _address(self.client)
-        if is_crowding(address, (_address(other.client) for other in self.connections), self.max_per_address):
+        address = _address_of(self)
+        if is_crowding(address, map(_address_of, self.connections), self.max_per_address):
             logger.warning("http %s: more than %d connections from there", address, self.max_per_address)
             transport.write(_REFUSAL)
             transport.close()
@@ -90,5 +90,7 @@ class _PatientHttp(H11Protocol):
             min(idle, key=lambda other: other.number).transport.abort()
 
 
-def _address(client: tuple[str, int] | None) -> str:
-    return client[0] if client is not None else ""
+def _address_of(connection: object) -> str:
+    """Address of the other end; empty for a unix socket."""
+    client = getattr(connection, "client", None)
+    return str(client[0]) if client else ""

@@ -77,5 +77,7 @@ def test_a_process_that_is_stopped_can_be_told_from_one_that_sleeps():
     with subprocess.Popen(["sleep", "60"]) as process:
         os.kill(process.pid, signal.SIGSTOP)
         os.waitid(os.P_PID, process.pid, os.WSTOPPED)
-        assert read_activity(process.pid).states == frozenset("T")
+        activity = read_activity(process.pid)
+        assert activity is not None
+        assert activity.states == frozenset("T")
         process.kill()
