@@ -107,12 +107,38 @@ class SchedulerSettings:
 
     max_batch: int = 16
     """Streams decoded in one call of the engine."""
+    window_ms: int = 0
+    """How long a decoding step may wait for more streams to become ready, so that more share it: less work for each,
+    and later text. Without effect on models that are not decoded in batches (non-streaming ones, dynamic int8)."""
+    accumulate_ms: int = 60
+    """Audio of a stream that is gathered before it is looked at: saves work where clients send small pieces."""
     backlog_s: float = 30.0
     """Seconds of undecoded audio one session may hold: then the sender is slowed, or the oldest is dropped (live)."""
 
     def __post_init__(self) -> None:
         _in_range("scheduler", "max_batch", self.max_batch, 1, 256)
+        _in_range("scheduler", "window_ms", self.window_ms, 0, 1000)
+        _in_range("scheduler", "accumulate_ms", self.accumulate_ms, 0, 300)
         _in_range("scheduler", "backlog_s", self.backlog_s, 1, 600)
+
+
+@dataclass(frozen=True, slots=True)
+class GateSettings:
+    """Which silence is kept from a streaming model. TOML table ``[gate]``. Recordings are always decoded whole."""
+
+    enabled: bool = True
+    """Whether long silence of a live stream is skipped: it costs next to nothing then, and words and times stay."""
+    margin_db: float = 6.0
+    """Sound is what is louder than the background by so much; the background is followed."""
+    pre_roll_ms: int = 250
+    """Audio before a sound that is decoded with it: words begin softly."""
+    hang_over_ms: int = 100
+    """Silence that is still decoded, besides what the model needs to say its last words."""
+
+    def __post_init__(self) -> None:
+        _in_range("gate", "margin_db", self.margin_db, 1, 40)
+        _in_range("gate", "pre_roll_ms", self.pre_roll_ms, 0, 2000)
+        _in_range("gate", "hang_over_ms", self.hang_over_ms, 0, 5000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,14 +207,8 @@ class ServerSettings:
     """HTTP and websocket; 0 takes a free one and says which."""
     wyoming: str = "tcp://127.0.0.1:10300"
     """``tcp://HOST:PORT``, ``unix://PATH`` or ``off``."""
-    vosk_port: int = 0
-    """Port for vosk-server's protocol alone, at ``host``, usually 2700; 0 for none. It is at ``/vosk`` in any case."""
-    sherpa_port: int = 0
-    """Port for sherpa-onnx's protocols alone, at ``host``, usually 6006; 0 for none. They are at ``/sherpa`` and
-    ``/sherpa-offline`` in any case."""
     allow: tuple[str, ...] = ()
-    """Networks from which doors without credentials (Wyoming, the Vosk and sherpa ports) may be used when they are
-    open beyond loopback."""
+    """Networks from which doors without credentials (Wyoming) may be used when they are open beyond loopback."""
     insecure: tuple[str, ...] = ()
     """Doors that are open to everybody all the same."""
     token_file: str = ""
@@ -203,8 +223,6 @@ class ServerSettings:
 
     def __post_init__(self) -> None:
         _in_range("server", "port", self.port, 0, 65_535)
-        _in_range("server", "vosk_port", self.vosk_port, 0, 65_535)
-        _in_range("server", "sherpa_port", self.sherpa_port, 0, 65_535)
         _in_range("server", "drain_s", self.drain_s, 0, 600)
         if bool(self.tls_cert) != bool(self.tls_key):
             raise ConfigurationError("server.tls_cert and server.tls_key are only useful together; set both or none")
@@ -217,9 +235,6 @@ class LimitSettings:
     max_sessions: int = 16
     max_models: int = 2
     """Models that are loaded at once: the active one, and those that sessions ask for by name."""
-    max_connections_per_address: int = 64
-    """Connections, and with them sessions, that one address may hold at each door; 0 for any number. Clients on this
-    machine are not counted."""
     max_message_bytes: int = 1 << 20
     """One websocket message, or one Wyoming event."""
     max_upload_bytes: int = 256 << 20
@@ -236,7 +251,6 @@ class LimitSettings:
     def __post_init__(self) -> None:
         _in_range("limits", "max_sessions", self.max_sessions, 1, 10_000)
         _in_range("limits", "max_models", self.max_models, 1, 64)
-        _in_range("limits", "max_connections_per_address", self.max_connections_per_address, 0, 10_000)
         _in_range("limits", "max_message_bytes", self.max_message_bytes, 4096, 1 << 30)
         _in_range("limits", "max_upload_bytes", self.max_upload_bytes, 4096, 1 << 40)
         _in_range("limits", "max_upload_s", self.max_upload_s, 1, 1e6)
@@ -295,6 +309,7 @@ class Settings:
     engine: EngineSettings = field(default_factory=EngineSettings)
     endpoint: EndpointSettings = field(default_factory=EndpointSettings)
     scheduler: SchedulerSettings = field(default_factory=SchedulerSettings)
+    gate: GateSettings = field(default_factory=GateSettings)
     worker: WorkerSettings = field(default_factory=WorkerSettings)
     server: ServerSettings = field(default_factory=ServerSettings)
     limits: LimitSettings = field(default_factory=LimitSettings)

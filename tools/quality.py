@@ -4,6 +4,7 @@
 
     python tools/quality.py transcribe   # `edge-asr transcribe` against sherpa-onnx called directly, one thread each
     python tools/quality.py live         # the daemon at live pace, streaming over the websocket
+    python tools/quality.py gate         # conversations with the silence gate and without (silence.py, conversation.py)
     python tools/quality.py quantize     # the best model within a budget against the usual int8 (quantization.py)
 
 Speech of the first two: the telephone prompts of Debian's asterisk-core-sounds-en packages. Their model:
@@ -29,6 +30,7 @@ from typing import Any
 import soundfile
 from prompts import Prompt, load_prompts
 from quantization import measure_quantization
+from silence import measure_gate
 
 from edge_asr.cli.stores import DICTATION_MODEL, open_store
 from edge_asr.scoring import score
@@ -40,15 +42,20 @@ ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Accuracy and speed on real human speech.")
-    parser.add_argument("figure", choices=("transcribe", "live", "bare", "quantize"))
+    parser.add_argument("figure", choices=("transcribe", "live", "bare", "gate", "quantize"))
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures to FILE")
     parser.add_argument("--audio", type=Path, default=Path(tempfile.gettempdir()) / "edge-asr-prompts", metavar="DIR")
     parser.add_argument("--streams", type=int, default=4, help="live: streams at a time (default 4)")
+    parser.add_argument("--model", default="starter-en", help="gate: streaming model (starter-en)")
+    parser.add_argument("--digits", type=Path, metavar="DIR", help="gate: spoken digits, DIGIT_SPEAKER_NUMBER.wav")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="gate: every Nth recording (1)")
     parser.add_argument("--eval", type=Path, metavar="MANIFEST", help="quantize: recordings to judge by")
     parser.add_argument("--quantized", type=Path, metavar="DIR", help="quantize: what it wrote, or shall write")
     options = parser.parse_args()
     if options.figure == "quantize":
         figures = measure_quantization(options)
+    elif options.figure == "gate":
+        figures = measure_gate(options)
     else:
         figures = FIGURES[options.figure](load_prompts(options.audio), options)
     print(json.dumps(figures, indent=2))

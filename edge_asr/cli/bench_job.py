@@ -259,10 +259,11 @@ def show(document: Document, wishes: Wishes) -> None:
 
         sys.stdout.write(render_markdown(document))
         return
-    from edge_asr.cli.bench_table import BenchTable
-    from edge_asr.cli.console import results_console
+    from rich.console import Console
 
-    results_console().print(BenchTable(document))
+    from edge_asr.cli.bench_table import BenchTable
+
+    Console(highlight=False).print(BenchTable(document))
 
 
 def show_progress() -> Callable[[int, int, Configuration], None]:

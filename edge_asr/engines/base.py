@@ -83,6 +83,11 @@ class EngineDescription:
     """Whether the text of a segment only ever grows (greedy decoding of a streaming model without a graph)."""
     notes: tuple[str, ...] = ()
     """Sentences an operator should read (a fallback that was allowed, a missing graph)."""
+    may_skip_silence: bool = False
+    """Whether long silence may be kept from its streams: the text depends on what is said, not on how long nothing is,
+    and after ``tail_padding_ms`` of silence everything has been said."""
+    streams_per_step: int = 0
+    """Streams that one ``decode`` takes for less than one after the other; 0 for as many as there are."""
 
 
 class EngineStream(Protocol):

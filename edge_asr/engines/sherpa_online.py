@@ -198,6 +198,8 @@ class SherpaOnlineEngine:
             is_streaming=True,
             is_append_only=self._is_append_only(),
             notes=self._choice.notes,
+            may_skip_silence=True,
+            streams_per_step=0 if self._can_batch() else 1,
         )
 
     def open_stream(self, options: StreamOptions) -> SherpaOnlineStream:

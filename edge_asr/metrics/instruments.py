@@ -14,6 +14,9 @@ from collections.abc import Callable, Mapping
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
+from edge_asr.metrics.worker_histogram import WorkerHistogram
+from edge_asr.tally import BATCH_SIZES, WAITS_S
+
 _FINAL_LATENCY_BUCKETS_S = (0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0, 1.5, 2.5, 5.0, 10.0)
 
 _WORKER_TOTALS = {
@@ -24,14 +27,20 @@ _WORKER_TOTALS = {
     "batched_streams": ("edge_asr_decode_batched_streams", "Streams in those calls; divided by them, the mean batch."),
     "segments": ("edge_asr_segments", "Segments closed with a final."),
     "dropped_samples": ("edge_asr_dropped_samples", "Samples of live sessions dropped because decoding fell behind."),
+    "skipped_s": ("edge_asr_gated_seconds", "Silence that the gate kept from the engine, seconds."),
+    "stale_partials": ("edge_asr_stale_partials", "Partials that were not sent because decoding was late."),
     "replaced_samples": ("edge_asr_replaced_samples", "Samples that were no finite number and became silence."),
 }
 """Figures a worker counts from its own start: key in its report, name and help of the counter."""
 
 _WORKER_LEVELS = {
     "backlog_s": ("edge_asr_backlog_seconds", "Audio received and not yet decoded, all sessions, seconds."),
+    "queue_depth": ("edge_asr_decode_queue_depth", "Streams ready for a step at once, the most since the last report."),
 }
 """Figures of a worker that rise and fall."""
+
+Spread = tuple[tuple[int, ...], float]
+"""Values in each bucket by itself, and their sum."""
 
 _MODEL_LABELS = ("worker", "model", "family", "provider", "languages", "threads")
 
@@ -94,6 +103,15 @@ class Instruments:
         self._levels = {
             key: Gauge(name, text, ["worker"], registry=registry) for key, (name, text) in _WORKER_LEVELS.items()
         }
+        self._batch_sizes = WorkerHistogram(
+            "edge_asr_decode_batch_size", "Streams of one decoding step.", BATCH_SIZES, registry
+        )
+        self._waits = WorkerHistogram(
+            "edge_asr_decode_wait_seconds",
+            "From the moment a stream's next step had its audio to the beginning of the step, seconds.",
+            WAITS_S,
+            registry,
+        )
         self._reported: dict[str, Mapping[str, float]] = {}
         self._served: dict[str, tuple[str, ...]] = {}
 
@@ -131,6 +149,8 @@ class Instruments:
             model: ``model``, ``family``, ``provider``, ``languages`` and ``threads`` as they really are.
         """
         self._reported[worker] = {}
+        self._batch_sizes.began(worker)
+        self._waits.began(worker)
         self._worker_up.labels(worker).set(1)
         self._worker_load.labels(worker).set(load_s)
         if worker in self._served:
@@ -146,6 +166,11 @@ class Instruments:
         for key, gauge in self._levels.items():
             gauge.labels(worker).set(figures[key])
         self._reported[worker] = figures
+
+    def worker_stepped(self, worker: str, batch_sizes: Spread, waits: Spread) -> None:
+        """How a worker's decoding steps were spread, counted from its own start."""
+        self._batch_sizes.report(worker, *batch_sizes)
+        self._waits.report(worker, *waits)
 
     def worker_down(self, worker: str) -> None:
         """A worker cannot take sessions: it is starting, or was ended on purpose."""

@@ -17,6 +17,7 @@ class Piece:
     samples: Float32Array
     """Mono PCM, shape (n,)."""
     arrived_ns: int
+    """When the last of it arrived."""
     gap_samples: int
     """Samples lost just before."""
 
@@ -44,13 +45,15 @@ class Backlog:
             self._samples += len(samples)
 
     def pop(self, most: int) -> Piece:
-        """The oldest samples, at most ``most`` and of one piece only; the queue must not be empty."""
-        piece = self._pieces.popleft()
-        if len(piece.samples) > most:
-            self._pieces.appendleft(Piece(piece.samples[most:], piece.arrived_ns, 0))
-            piece = Piece(piece.samples[:most], piece.arrived_ns, piece.gap_samples)
-        self._samples -= len(piece.samples)
-        return piece
+        """The oldest samples, at most ``most`` and up to the next gap; the queue must not be empty."""
+        first = self._pop_of_first(most)
+        parts, count, arrived_ns = [first.samples], len(first.samples), first.arrived_ns
+        while self._pieces and count < most and not self._pieces[0].gap_samples:
+            more = self._pop_of_first(most - count)
+            parts.append(more.samples)
+            count += len(more.samples)
+            arrived_ns = more.arrived_ns
+        return Piece(parts[0] if len(parts) == 1 else np.concatenate(parts), arrived_ns, first.gap_samples)
 
     def drop_oldest(self, keep: int) -> int:
         """Make room so that at most ``keep`` samples wait: the oldest become a gap before what stays.
@@ -61,13 +64,22 @@ class Backlog:
         dropped = gap = 0
         arrived_ns = 0
         while self._samples > keep:
-            piece = self.pop(self._samples - keep)
+            piece = self._pop_of_first(self._samples - keep)
             dropped += len(piece.samples)
             gap += piece.gap_samples
             arrived_ns = piece.arrived_ns
         if dropped:
             self._put_gap_first(dropped + gap, arrived_ns)
         return dropped
+
+    def _pop_of_first(self, most: int) -> Piece:
+        """At most ``most`` samples of the oldest piece."""
+        piece = self._pieces.popleft()
+        if len(piece.samples) > most:
+            self._pieces.appendleft(Piece(piece.samples[most:], piece.arrived_ns, 0))
+            piece = Piece(piece.samples[:most], piece.arrived_ns, piece.gap_samples)
+        self._samples -= len(piece.samples)
+        return piece
 
     def _put_gap_first(self, gap_samples: int, arrived_ns: int) -> None:
         if not self._pieces:

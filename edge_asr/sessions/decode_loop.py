@@ -12,14 +12,18 @@ from typing import Literal
 
 from edge_asr.audio import AudioChunk
 from edge_asr.clock import Clock
-from edge_asr.engines.base import Engine, EngineStream, StreamOptions
+from edge_asr.engines.base import Engine, EngineDescription, EngineStream, StreamOptions
 from edge_asr.errors import EdgeAsrError, EngineFailed, ProtocolViolation
 from edge_asr.events import TranscriptEvent
+from edge_asr.pipeline.gate import Gate, OpenGate, SilenceGate
 from edge_asr.requests import Resume, SessionOptions
 from edge_asr.sessions.intake import Intake
-from edge_asr.sessions.scheduler import pick_batch
-from edge_asr.sessions.session import Session, SessionSettings
-from edge_asr.settings import EndpointSettings, SchedulerSettings
+from edge_asr.sessions.scheduler import Scheduler
+from edge_asr.sessions.session import STEP_S, Session, SessionSettings
+from edge_asr.settings import EndpointSettings, GateSettings, SchedulerSettings
+from edge_asr.tally import BATCH_SIZES, WAITS_S, Tally
+
+NO_GATE = GateSettings(enabled=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,10 @@ class LoopFigures:
     segments: int = 0
     dropped_samples: int = 0
     replaced_samples: int = 0
+    skipped_s: float = 0.0
+    """Silence of live sessions that the engine did not get; part of ``audio_s``."""
+    stale_partials: int = 0
+    """Not sent because decoding was late."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +80,7 @@ class DecodeLoop:
         clock: Clock,
         *,
         text_case: Literal["as_is", "lower"] = "as_is",
+        gate: GateSettings = NO_GATE,
         on_native: Callable[[Sequence[str]], None] = _nobody,
     ) -> None:
         """Besides what the class says.
@@ -82,6 +91,7 @@ class DecodeLoop:
             scheduler: How ready sessions share a step.
             clock: Where times come from.
             text_case: Of the model's text.
+            gate: Which silence of live sessions the engine does not get.
             on_native: Told which sessions' audio native code is about to see, and ``()`` when it is back: if it ends
                 the process, somebody knows whose audio it was.
         """
@@ -92,17 +102,31 @@ class DecodeLoop:
         self._engine = engine
         self._clock = clock
         # A non-streaming model decodes whole stretches one after the other; a batch would only delay its first.
-        self._max_batch = scheduler.max_batch if described.is_streaming else 1
+        self._scheduler = Scheduler.for_engine(scheduler, described.streams_per_step if described.is_streaming else 1)
+        step_s = described.chunk_ms / 1000 or STEP_S
+        self._stale_after_ns = round(step_s * 1e9)
         self._settings = SessionSettings(
             sample_rate_hz=engine.sample_rate_hz,
             endpoint=endpoint,
             backlog_s=scheduler.backlog_s,
             text_case=text_case,
             is_append_only=described.is_append_only,
+            step_s=step_s,
+            accumulate_s=scheduler.accumulate_ms / 1000,
+            open_gate=_gates(gate, described),
         )
         self._members: dict[str, _Member] = {}
+        self._stirred: dict[str, Session] = {}
+        """Sessions to which something has happened: the others cannot be ready, and need not be looked at."""
+        self._touched: set[str] = set()
+        self._queue_depth = 0
+        self.batch_sizes = Tally(BATCH_SIZES)
+        """Streams of each step."""
+        self.waits = Tally(WAITS_S)
+        """How long each stream of a step waited for it, seconds."""
+        self._wait_until_ns: int | None = None
         self._progress: dict[str, Progress] = {}
-        """Of sessions that have ended."""
+        """What :meth:`take_progress` gives next."""
         self._events: list[TranscriptEvent] = []
 
     def __len__(self) -> int:
@@ -152,7 +176,7 @@ class DecodeLoop:
 
     def flush(self, session_id: str) -> None:
         """Close the session's open segment once what was fed is decoded."""
-        if member := self._members.get(session_id):
+        if member := self._listening(session_id):
             member.session.flush()
 
     def finish(self, session_id: str) -> None:
@@ -169,9 +193,9 @@ class DecodeLoop:
 
     def cancel(self, session_id: str) -> None:
         """Forget the session without a word."""
-        if member := self._members.pop(session_id, None):
+        if member := self._members.get(session_id):
             member.session.cancel()
-            self._count(member.session)
+            self._forget(member.session)
 
     def trust(self, session_id: str) -> None:
         """The session's audio did no harm: it may be decoded together with others."""
@@ -203,18 +227,39 @@ class DecodeLoop:
             total = _with_session(total, member.session)
         return total
 
+    def take_queue_depth(self) -> int:
+        """Sessions that were ready for a step at once, the most since the last call."""
+        depth, self._queue_depth = self._queue_depth, 0
+        return depth
+
     def step(self) -> bool:
-        """Decode one batch; ``False`` when no session had anything to decode."""
-        ready = [member.session for member in self._members.values() if self._prepare(member.session)]
-        for member in list(self._members.values()):
-            self._collect(member.session)
-        batch = pick_batch(ready, self._max_batch)
-        if not batch:
+        """Decode one batch; ``False`` when no session had anything to decode, or more are to join: see ``wait_s``."""
+        ready = [session for session in list(self._stirred.values()) if self._prepare(session)]
+        now_ns = self._clock.now_ns()
+        choice = self._scheduler.choose(ready, self._may_follow(ready), now_ns)
+        self._wait_until_ns = choice.wait_until_ns
+        self._queue_depth = max(self._queue_depth, len(ready))
+        if not choice.batch:
             return False
-        self._decode(batch)
-        for session in batch:
+        self._decode(choice.batch, now_ns)
+        for session in choice.batch:
             self._collect(session)
         return True
+
+    @property
+    def wait_s(self) -> float | None:
+        """Seconds after which ``step`` is to be called although nothing has come; ``None`` for never."""
+        if self._wait_until_ns is None:
+            return None
+        return max(0.0, (self._wait_until_ns - self._clock.now_ns()) / 1e9)
+
+    def _may_follow(self, ready: Sequence[Session]) -> int:
+        """Live sessions that are not ready and may become so: silent ones will not."""
+        if not ready:
+            return 0
+        sessions = [member.session for member in self._members.values()]
+        awaited = sum(not session.options.is_batch and not session.is_parked for session in sessions)
+        return awaited - sum(not session.options.is_batch and not session.is_parked for session in ready)
 
     def take_events(self) -> list[TranscriptEvent]:
         """Everything all sessions said since the last call; the order within a session is its own."""
@@ -224,33 +269,47 @@ class DecodeLoop:
     def take_progress(self) -> dict[str, Progress]:
         """How far each session has settled its audio, for those that have since the last call."""
         progress, self._progress = self._progress, {}
-        for session_id, member in self._members.items():
-            self._note_progress(session_id, member, progress)
         return progress
 
-    def _note_progress(self, session_id: str, member: _Member, progress: dict[str, Progress]) -> None:
+    def take_touched(self) -> set[str]:
+        """Sessions that were looked at since the last call: only theirs is another backlog now."""
+        touched, self._touched = self._touched, set()
+        return touched
+
+    def _note_progress(self, member: _Member) -> None:
         now = _progress_of(member.session)
         before = member.progress
         if (now.position_s, now.segment, now.flushes) != (before.position_s, before.segment, before.flushes):
-            member.progress = progress[session_id] = now
+            member.progress = self._progress[member.session.session_id] = now
 
     def _listening(self, session_id: str) -> _Member | None:
+        """The session, if it can be told something; it will be looked at in the next step."""
         member = self._members.get(session_id)
-        return member if member is not None and member.session.takes_audio else None
+        if member is None or not member.session.takes_audio:
+            return None
+        self._stirred[session_id] = member.session
+        return member
 
     def _prepare(self, session: Session) -> bool:
         """Whether the session can be decoded; reading its last hypothesis may fail it, and only it."""
         self._on_native((session.session_id,))
         try:
-            return session.prepare()
+            is_ready = session.prepare()
         except EngineFailed as error:
             session.fail(error)
-            return False
+            is_ready = False
         finally:
             self._on_native(())
+        if not is_ready:
+            self._stirred.pop(session.session_id, None)
+            self._collect(session)
+        return is_ready
 
-    def _decode(self, batch: list[Session]) -> None:
-        started_ns = self._clock.now_ns()
+    def _decode(self, batch: Sequence[Session], started_ns: int) -> None:
+        self.batch_sizes.add(len(batch))
+        for session in batch:
+            self.waits.add(max(0, started_ns - session.ready_ns) / 1e9)
+            session.is_late = session.options.is_live and started_ns > session.due_ns + self._stale_after_ns
         self._on_native([session.session_id for session in batch])
         try:
             self._engine.decode([session.stream for session in batch])
@@ -269,12 +328,28 @@ class DecodeLoop:
 
     def _collect(self, session: Session) -> None:
         self._events += session.take_events()
-        if session.has_ended and session.session_id in self._members:
-            self._note_progress(session.session_id, self._members.pop(session.session_id), self._progress)
-            self._count(session)
+        self._touched.add(session.session_id)
+        member = self._members.get(session.session_id)
+        if member is None:
+            return
+        self._note_progress(member)
+        if session.has_ended:
+            self._forget(session)
+
+    def _forget(self, session: Session) -> None:
+        del self._members[session.session_id]
+        self._stirred.pop(session.session_id, None)
+        self._count(session)
 
     def _count(self, session: Session) -> None:
         self._figures = _with_session(self._figures, session)
+
+
+def _gates(settings: GateSettings, engine: EngineDescription) -> Callable[[], Gate]:
+    if not (settings.enabled and engine.may_skip_silence):
+        return OpenGate
+    tail_samples = round(engine.tail_padding_ms * engine.sample_rate_hz / 1000)
+    return lambda: SilenceGate(settings, engine.sample_rate_hz, tail_samples)
 
 
 def _progress_of(session: Session) -> Progress:
@@ -288,6 +363,8 @@ def _with_session(total: LoopFigures, session: Session) -> LoopFigures:
         segments=total.segments + session.segments,
         dropped_samples=total.dropped_samples + session.dropped_samples,
         replaced_samples=total.replaced_samples + session.replaced_samples,
+        skipped_s=total.skipped_s + session.skipped_s,
+        stale_partials=total.stale_partials + session.stale_partials,
     )
 
 

@@ -110,7 +110,7 @@ class Runner:
     def _run(self) -> None:
         try:
             is_busy = False
-            while self._carry_out(wait=not is_busy):
+            while self._carry_out(self._loop.wait_s if not is_busy else 0.0):
                 self._read_recordings()
                 is_busy = self._loop.step()
                 self._deliver()
@@ -118,10 +118,14 @@ class Runner:
             _log.exception("the decode thread ended")
             self._on_death(error)
 
-    def _carry_out(self, *, wait: bool) -> bool:
-        """Carry out everything asked so far; ``False`` when the thread is to end."""
+    def _carry_out(self, wait_s: float | None) -> bool:
+        """Carry out everything asked so far; ``False`` when the thread is to end.
+
+        Args:
+            wait_s: For a first command; ``None``: as long as it takes.
+        """
         try:
-            command = self._commands.get(block=wait)
+            command = self._commands.get(timeout=wait_s) if wait_s != 0.0 else self._commands.get_nowait()
             while command is not None:
                 command()
                 command = self._commands.get_nowait()
@@ -177,15 +181,20 @@ class Runner:
                 self._settle(event.session_id, progress.pop(event.session_id), own)
         for session_id, settled in progress.items():
             self._settle(session_id, settled, ())  # silence: nothing was said, and nothing need be kept
-        for session_id in list(self._credited):
-            if session_id not in self._loop:
-                self._forget(session_id)
-                continue
-            consumed = self._loop.consumed_bytes(session_id)
-            step = CREDIT_STEP_S * self._options[session_id].bytes_per_second
-            if consumed - self._credited[session_id] >= step:
-                self._credited[session_id] = consumed
-                self._credit(session_id, consumed)
+        for session_id in self._loop.take_touched():
+            self._give_credit_to(session_id)
+
+    def _give_credit_to(self, session_id: str) -> None:
+        if session_id not in self._credited:
+            return
+        if session_id not in self._loop:
+            self._forget(session_id)
+            return
+        consumed = self._loop.consumed_bytes(session_id)
+        step = CREDIT_STEP_S * self._options[session_id].bytes_per_second
+        if consumed - self._credited[session_id] >= step:
+            self._credited[session_id] = consumed
+            self._credit(session_id, consumed)
 
     def _forget(self, session_id: str) -> None:
         self._credited.pop(session_id, None)

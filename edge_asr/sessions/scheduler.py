@@ -1,11 +1,21 @@
-"""Which ready sessions are decoded next: one policy, without time and without threads."""
+"""Which ready sessions are decoded next, and whether to wait for more of them: one policy, without time or threads.
+
+Earliest deadline first. A step of a live stream is due one chunk after its audio arrived, when the next one begins to
+wait; a stream that sends faster than speech gets the deadlines of speech, so it cannot push others aside. All streams
+of an engine have chunks of one length, so this is also fair: nobody is decoded twice while another waits for once.
+
+Recordings that nobody listens to come after everybody else; while live sessions are open they are decoded one at a
+time, so that whoever becomes ready waits for one stream's step at most.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Protocol, TypeVar
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
 
 from edge_asr.requests import SessionOptions
+from edge_asr.settings import SchedulerSettings
 
 
 class Schedulable(Protocol):
@@ -17,8 +27,18 @@ class Schedulable(Protocol):
         ...
 
     @property
-    def oldest_arrival_ns(self) -> int:
-        """When the oldest undecoded audio arrived."""
+    def ready_ns(self) -> int:
+        """When the audio of the next step was complete."""
+        ...
+
+    @property
+    def due_ns(self) -> int:
+        """When the next step is to be done."""
+        ...
+
+    @property
+    def is_closing(self) -> bool:
+        """Whether only the end of its audio is left to decode: somebody waits for the final."""
         ...
 
     @property
@@ -30,21 +50,69 @@ class Schedulable(Protocol):
 S = TypeVar("S", bound=Schedulable)
 
 
-def pick_batch(ready: Iterable[S], max_batch: int) -> list[S]:
-    """The sessions of the next decoding step.
+@dataclass(frozen=True, slots=True)
+class Choice(Generic[S]):
+    """What to do now."""
 
-    Live sessions come before batch ones, and while there is one, no batch session joins: the step would take longer.
-    Among equals the one whose audio has waited longest comes first, which is the earliest deadline when all chunks
-    are equally long, and lets nobody starve. A suspect is decoded alone: if it ends the process, it is known who did.
+    batch: tuple[S, ...] = ()
+    """Sessions of the next step; empty when nobody is ready, or when it is better to wait."""
+    wait_until_ns: int | None = None
+    """Ask again then, or when more audio has come; ``None`` when there is nothing to wait for."""
 
-    Args:
-        ready: Sessions whose stream is ready, each once.
-        max_batch: Most sessions of one step, at least 1.
-    """
-    waiting = list(ready)
-    live = [session for session in waiting if not session.options.is_batch]
-    chosen = live or waiting
-    ordered = sorted(chosen, key=lambda session: session.oldest_arrival_ns)
-    if ordered and ordered[0].is_suspect:
-        return ordered[:1]
-    return [session for session in ordered if not session.is_suspect][:max_batch]
+
+@dataclass(frozen=True, slots=True)
+class Scheduler:
+    """The policy."""
+
+    max_batch: int
+    """Most live sessions of one step, at least 1."""
+    window_ns: int = 0
+    """How long a step may wait for more sessions to become ready; 0 decodes at once what is ready."""
+
+    @classmethod
+    def for_engine(cls, settings: SchedulerSettings, streams_per_step: int) -> Scheduler:
+        """The policy for an engine.
+
+        Args:
+            settings: What is allowed.
+            streams_per_step: Streams that the engine decodes in one call for less than one after the other, 0 for as
+                many as there are. Beyond that a larger batch would only keep its first stream waiting for its last,
+                and with one stream a call there is nothing to wait for.
+        """
+        if streams_per_step == 0:
+            return cls(settings.max_batch, round(settings.window_ms * 1e6))
+        return cls(min(streams_per_step, settings.max_batch))
+
+    def choose(self, ready: Collection[S], may_follow: int, now_ns: int) -> Choice[S]:
+        """The sessions of the next decoding step.
+
+        A suspect is decoded alone: if it ends the process, it is known who did.
+
+        Args:
+            ready: Sessions whose stream is ready, each once.
+            may_follow: Live sessions that are not ready and may become so.
+            now_ns: Monotonic time.
+        """
+        live = sorted((session for session in ready if not session.options.is_batch), key=_urgency)
+        if not live:
+            recordings = sorted(ready, key=_urgency)
+            is_alone = may_follow > 0 or any(session.is_suspect for session in recordings)
+            return Choice(tuple(recordings[: 1 if is_alone else self.max_batch]))
+        if live[0].is_suspect:
+            return Choice(tuple(live[:1]))
+        batch = tuple(session for session in live if not session.is_suspect)[: self.max_batch]
+        until_ns = self._wait_until_ns(batch, may_follow)
+        return Choice((), until_ns) if until_ns > now_ns else Choice(batch)
+
+    def _wait_until_ns(self, batch: tuple[S, ...], may_follow: int) -> int:
+        """0: do not wait; the batch is full, or nobody can join, or somebody waits for a final."""
+        if not self.window_ns or len(batch) >= self.max_batch or not may_follow:
+            return 0
+        if any(session.is_closing for session in batch):
+            return 0
+        first_ready_ns = min(session.ready_ns for session in batch)
+        return min(first_ready_ns + self.window_ns, *(session.due_ns for session in batch))
+
+
+def _urgency(session: Schedulable) -> tuple[int, int]:
+    return session.due_ns, session.ready_ns

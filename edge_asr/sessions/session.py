@@ -19,10 +19,12 @@ from edge_asr.errors import EdgeAsrError
 from edge_asr.events import Failed, Final, FinalReason, Notice, Partial, SessionEnded, TranscriptEvent
 from edge_asr.pipeline.endpoint import SegmentProgress, find_endpoint
 from edge_asr.pipeline.finite import replace_non_finite
+from edge_asr.pipeline.gate import Gate, OpenGate
 from edge_asr.pipeline.stability import AgreementStability, AppendOnlyStability
 from edge_asr.pipeline.text import CASES, tidy, words_from_tokens
 from edge_asr.requests import Resume, SessionOptions
 from edge_asr.sessions.backlog import Backlog, Piece
+from edge_asr.sessions.deadline import Deadline
 from edge_asr.sessions.timeline import Timeline
 from edge_asr.settings import EndpointSettings
 
@@ -43,6 +45,12 @@ class SessionSettings:
     backlog_s: float
     text_case: Literal["as_is", "lower"] = "as_is"
     is_append_only: bool = False
+    step_s: float = STEP_S
+    """Audio of one decoding step, for deadlines."""
+    accumulate_s: float = 0.0
+    """Audio that is gathered before the engine gets it."""
+    open_gate: Callable[[], Gate] = OpenGate
+    """Makes the gate of a session whose silence may be skipped."""
 
 
 class Session:
@@ -62,7 +70,7 @@ class Session:
         self.stream = open_stream()
         self.has_ended = False
         self.dropped_samples = resume.dropped_samples if resume else 0
-        self.replaced_samples = 0
+        self.replaced_samples = self.stale_partials = 0
         self.segments = resume.segment if resume else 0
         """Finals so far, which is also the number of the open segment."""
         self.settled_s = resume.position_s if resume else 0.0
@@ -74,6 +82,14 @@ class Session:
         self._clock = clock
         self._backlog = Backlog()
         self._timeline = Timeline()
+        self._gate: Gate = OpenGate() if options.is_batch else settings.open_gate()
+        self._deadline = Deadline(round(settings.step_s * 1e9))
+        self._is_ready = False
+        """Whether the stream is known to be ready for a step."""
+        self._arrived_ns = 0
+        """When the newest audio that the engine has seen arrived."""
+        self.is_late = False
+        """Whether decoding is so late that a partial would be stale when it is read; set by the owner."""
         self._stability = AppendOnlyStability() if settings.is_append_only else AgreementStability()
         self._case = CASES[settings.text_case]
         self._events: list[TranscriptEvent] = []
@@ -88,13 +104,13 @@ class Session:
         """Undecoded audio a live session may hold: more while what another worker heard is being said again."""
         self._is_stream_finished = False
         self._noticed_at: dict[str, int] = {}
-        self._text = ""
+        self._text = self._said = ""
         self._revision = 0
-        self._begin_segment(0)
         if resume is not None:
             self._received = self._samples(resume.position_s)
             self._timeline.begin_stream(self._received)
-            self._revision = resume.revision
+        self._begin_segment(self._received)
+        self._revision = resume.revision if resume else 0
         self._started_at = self._received
         self._endpoint = _with_silence(settings.endpoint, options.endpoint_silence_ms)
 
@@ -116,6 +132,8 @@ class Session:
             self._notice("samples_replaced", "samples that are not finite were replaced by silence", replaced)
         if chunk.gap_samples:
             self._count_dropped(chunk.gap_samples, "lost by the audio source")
+        if self.backlog_s <= STEP_S and not self._is_ready:
+            self._deadline.catch_up()
         self._received += chunk.gap_samples + len(samples)
         self._backlog.push(samples, chunk.captured_ns or self._clock.now_ns(), chunk.gap_samples)
         if self.options.is_live:
@@ -160,9 +178,29 @@ class Session:
         return max(0.0, self._settings.backlog_s - self.backlog_s)
 
     @property
-    def oldest_arrival_ns(self) -> int:
-        """When the oldest undecoded audio arrived; a closing session with none left is due at once."""
-        return self._backlog.oldest_arrival_ns or 0
+    def ready_ns(self) -> int:
+        """When the audio of the next step was complete."""
+        return self._deadline.ready_ns
+
+    @property
+    def due_ns(self) -> int:
+        """When the next step is to be done."""
+        return self._deadline.due_ns
+
+    @property
+    def is_closing(self) -> bool:
+        """Whether only the end of the stream is left to decode: somebody waits for the final."""
+        return self._is_stream_finished
+
+    @property
+    def is_parked(self) -> bool:
+        """Whether it is silent, and will not be ready before there is sound."""
+        return self._gate.is_closed
+
+    @property
+    def skipped_s(self) -> float:
+        """Seconds of silence that the engine did not get."""
+        return self._seconds(self._gate.kept_samples)
 
     @property
     def received_s(self) -> float:
@@ -181,11 +219,13 @@ class Session:
         """
         while not self.has_ended:
             if self.stream.is_ready():
+                self._note_ready()
                 return True
             due = self._due
-            if not due and self._backlog:
+            if not due and self._has_enough:
                 self._give(self._backlog.pop(self._next_step))
-            elif due and not self._is_stream_finished:
+                self._judge_silence()
+            elif due and not self._is_stream_finished and not self._gate.is_closed:
                 self.stream.finish()
                 self._is_stream_finished = True
             elif due:
@@ -198,29 +238,17 @@ class Session:
 
     def after_decode(self) -> None:
         """Look at the hypothesis of the step just done: a partial, an endpoint, or nothing new."""
+        self._is_ready = False
         hypothesis = self.stream.hypothesis()
         text = self._text_of(hypothesis)
-        decoded_s = self._seconds(hypothesis.decoded_samples)
+        heard = self._client(hypothesis.decoded_samples)
         if text != self._text:
             self._text = text
-            self._last_change_s = decoded_s
-            self._emit_partial(hypothesis, text)
-        endpoint = find_endpoint(
-            SegmentProgress(
-                segment_start_s=self._segment_start_s,
-                decoded_s=decoded_s,
-                last_token_s=hypothesis.tokens[-1].start_s if text and hypothesis.tokens else None,
-                last_change_s=self._last_change_s,
-                is_complete=hypothesis.is_complete,
-            ),
-            self._endpoint,
-        )
-        if endpoint is not None:
-            self._emit_final(hypothesis, endpoint.reason)
-            self.settled_s = self._client_s(hypothesis.decoded_samples)
-            self.stream.reset()
-            self._timeline.forget_before(hypothesis.decoded_samples)
-            self._begin_segment(hypothesis.decoded_samples)
+            self._last_change = heard
+        if text != self._said:
+            self._say_partial(hypothesis, text)
+        if self._end_segment_where_due(hypothesis, heard):
+            self.settled_s = self._seconds(heard)
 
     def take_events(self) -> list[TranscriptEvent]:
         """Everything said since the last call, in order."""
@@ -228,6 +256,22 @@ class Session:
         return events
 
     # Audio on its way.
+
+    def _note_ready(self) -> None:
+        if self._is_ready:
+            return
+        self._is_ready = True
+        if self._is_stream_finished:
+            self._deadline.set_at_once(self._arrived_ns)
+        else:
+            self._deadline.set(self._arrived_ns)
+
+    @property
+    def _has_enough(self) -> bool:
+        """Whether so much audio waits that it is worth looking at; a gap is passed on at once."""
+        if self._is_ending or self._flushes or not len(self._backlog):
+            return bool(self._backlog)
+        return self.backlog_s >= self._settings.accumulate_s
 
     @property
     def _position(self) -> int:
@@ -248,10 +292,24 @@ class Session:
         return min(step, self._flushes[0] - self._position) if self._flushes else step
 
     def _give(self, piece: Piece) -> None:
+        self._arrived_ns = piece.arrived_ns
         if piece.gap_samples:
-            self._timeline.shift(self._given, piece.gap_samples)
-        self.stream.accept(piece.samples)
-        self._given += len(piece.samples)
+            self._timeline.shift(self._given, self._gate.interrupt() + piece.gap_samples)
+            # Nobody knows what was said in it: it makes no segment too long.
+            self._segment_start += piece.gap_samples
+            self._last_change += piece.gap_samples
+        for passage in self._gate.take(piece.samples):
+            if passage.skipped_samples:
+                self._timeline.shift(self._given, passage.skipped_samples)
+            self.stream.accept(passage.samples)
+            self._given += len(passage.samples)
+
+    def _judge_silence(self) -> None:
+        """While the gate is closed, silence that the engine never sees ends segments all the same."""
+        if not self._gate.is_closed or self.stream.is_ready():
+            return
+        if self._end_segment_where_due(self.stream.hypothesis(), self._position):
+            self.settled_s = max(self.settled_s, self._seconds(self._position - self._gate.held_samples))
 
     def _drop_what_is_too_old(self) -> None:
         if self.backlog_s <= self._settings.backlog_s:
@@ -273,10 +331,34 @@ class Session:
 
     # Segments and the end.
 
-    def _begin_segment(self, engine_position: int) -> None:
-        self._segment_start_s = self._seconds(engine_position)
-        self._last_change_s = self._segment_start_s
-        self._text = ""
+    def _end_segment_where_due(self, hypothesis: Hypothesis, heard: int) -> bool:
+        """Whether a rule closes the segment; then it is closed and the next one begun.
+
+        Args:
+            hypothesis: The newest.
+            heard: Position, as samples received, up to which it is known what was said.
+        """
+        endpoint = find_endpoint(
+            SegmentProgress(
+                segment_start_s=self._seconds(self._segment_start),
+                decoded_s=self._seconds(heard),
+                last_token_s=self._token_s(hypothesis.tokens[-1]) if self._text and hypothesis.tokens else None,
+                last_change_s=self._seconds(self._last_change),
+                is_complete=hypothesis.is_complete,
+            ),
+            self._endpoint,
+        )
+        if endpoint is None:
+            return False
+        self._emit_final(hypothesis, endpoint.reason, heard)
+        self.stream.reset()
+        self._timeline.forget_before(hypothesis.decoded_samples)
+        self._begin_segment(heard)
+        return True
+
+    def _begin_segment(self, position: int) -> None:
+        self._segment_start = self._last_change = position
+        self._text = self._said = ""
         self._revision = 0
         self._stability.reset()
 
@@ -284,7 +366,7 @@ class Session:
         """Everything given is decoded and the stream is finished: close the segment, then go on or end."""
         hypothesis = self.stream.hypothesis()
         self._text = self._text_of(hypothesis)
-        self._emit_final(hypothesis, "end_of_audio" if due == "end" else "flush")
+        self._emit_final(hypothesis, "end_of_audio" if due == "end" else "flush", self._heard(hypothesis))
         if due == "end":
             self.settled_s = self.received_s
             self._end(SessionEnded(self.session_id, self.received_s, self.dropped_samples))
@@ -299,14 +381,22 @@ class Session:
         self.stream.close()
         self.stream = self._open_stream()
         self._timeline.begin_stream(self._position)
+        self._gate.interrupt()
         self._given = 0
-        self._is_stream_finished = False
-        self._begin_segment(0)
+        self._is_stream_finished = self._is_ready = False
+        self._begin_segment(self._position)
 
     def _end(self, event: SessionEnded | Failed) -> None:
         self._events.append(event)
         self.has_ended = True
         self.stream.close()
+
+    def _say_partial(self, hypothesis: Hypothesis, text: str) -> None:
+        if self.is_late:
+            self.stale_partials += self.options.partials
+            return
+        self._said = text
+        self._emit_partial(hypothesis, text)
 
     def _emit_partial(self, hypothesis: Hypothesis, text: str) -> None:
         if not self.options.partials:
@@ -319,17 +409,17 @@ class Session:
                 text=text,
                 stable_chars=self._stability.settle(text),
                 start_s=self._start_of(hypothesis),
-                end_s=self._client_s(hypothesis.decoded_samples),
+                end_s=self._seconds(self._client(hypothesis.decoded_samples)),
                 emitted_ns=self._clock.now_ns(),
             )
         )
         self._revision += 1
 
-    def _emit_final(self, hypothesis: Hypothesis, reason: FinalReason) -> None:
+    def _emit_final(self, hypothesis: Hypothesis, reason: FinalReason, heard: int) -> None:
         is_started = bool(self._text) or self._revision > 0  # a partial that was taken back needs its final too
         if not is_started:
             return
-        end_s = self._client_s(min(hypothesis.decoded_samples, self._given))
+        end_s = self._seconds(heard)
         words = words_from_tokens(self._client_tokens(hypothesis), self._text, end_s)
         self._events.append(
             Final(
@@ -351,18 +441,23 @@ class Session:
         return self._case(tidy(hypothesis.text))
 
     def _client_tokens(self, hypothesis: Hypothesis) -> list[Token]:
-        return [
-            Token(self._case(token.text), self._client_s(self._samples(token.start_s)), token.log_prob)
-            for token in hypothesis.tokens
-        ]
+        return [Token(self._case(token.text), self._token_s(token), token.log_prob) for token in hypothesis.tokens]
 
     def _start_of(self, hypothesis: Hypothesis) -> float:
         if not hypothesis.tokens:
-            return self._client_s(self._samples(self._segment_start_s))
-        return self._client_s(self._samples(hypothesis.tokens[0].start_s))
+            return self._seconds(self._segment_start)
+        return self._token_s(hypothesis.tokens[0])
 
-    def _client_s(self, engine_position: int) -> float:
-        return self._timeline.to_client(min(engine_position, self._given)) / self._settings.sample_rate_hz
+    def _token_s(self, token: Token) -> float:
+        return self._seconds(self._client(self._samples(token.start_s)))
+
+    def _heard(self, hypothesis: Hypothesis) -> int:
+        """Position up to which everything is known: that of the engine, or of the silence that it need not see."""
+        return self._position if self._gate.is_closed else self._client(hypothesis.decoded_samples)
+
+    def _client(self, engine_position: int) -> int:
+        """The position as samples received."""
+        return self._timeline.to_client(min(engine_position, self._given))
 
     def _seconds(self, samples: int) -> float:
         return samples / self._settings.sample_rate_hz

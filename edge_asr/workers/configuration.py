@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
 
-from edge_asr.settings import EndpointSettings, EngineSettings, SchedulerSettings, Settings
+from edge_asr.settings import EndpointSettings, EngineSettings, GateSettings, SchedulerSettings, Settings
 from edge_asr.workers.messages import Configure
 
-_GROUPS = ("engine", "endpoint", "scheduler", "worker", "limits")
+_GROUPS = ("engine", "endpoint", "scheduler", "gate", "worker", "limits")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +20,7 @@ class WorkerConfiguration:
     engine: EngineSettings
     endpoint: EndpointSettings
     scheduler: SchedulerSettings
+    gate: GateSettings = field(default_factory=GateSettings)
 
 
 def pack(directory: Path, settings: Settings, vad_model: Path | None) -> Configure:

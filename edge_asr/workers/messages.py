@@ -26,7 +26,7 @@ class Configure(msgspec.Struct, frozen=True, tag="configure"):
 
     model_directory: str
     settings: dict[str, Any]
-    """Groups ``engine``, ``endpoint``, ``scheduler``, ``worker``, ``limits`` as plain values."""
+    """Groups ``engine``, ``endpoint``, ``scheduler``, ``gate``, ``worker``, ``limits`` as plain values."""
     vad_model: str = ""
     """File of the voice activity detector, which non-streaming models need; empty when there is none."""
 
@@ -102,8 +102,6 @@ class Ready(msgspec.Struct, frozen=True, tag="ready"):
     load_s: float
     is_append_only: bool = False
     """Whether the text of a segment only ever grows, so that ``Partial.stable_chars`` is a promise."""
-    why_no_hotwords: str = "its decoder cannot be biased towards words"
-    """Why the hotwords of a session are ignored; empty where they are heeded."""
     notes: tuple[str, ...] = ()
 
 
@@ -160,6 +158,18 @@ class Stats(msgspec.Struct, frozen=True, tag="stats"):
     segments: int
     dropped_samples: int
     replaced_samples: int
+    skipped_s: float
+    """Silence that the gate kept from the engine."""
+    stale_partials: int
+    """Not sent because decoding was late."""
+    queue_depth: int
+    """Streams ready at once, the most since the last report."""
+    batch_sizes: tuple[int, ...]
+    """Steps by their streams, in the buckets of :data:`edge_asr.tally.BATCH_SIZES`."""
+    waits: tuple[int, ...]
+    """Streams by how long they waited for a step, in the buckets of :data:`edge_asr.tally.WAITS_S`."""
+    wait_s: float
+    """Sum of those waits."""
 
 
 ToWorker = (

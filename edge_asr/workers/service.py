@@ -53,6 +53,7 @@ def serve(link: Link, configure: Configure, model: LoadedModel, ready: Ready, bl
         settings.scheduler,
         MonotonicClock(),
         text_case=model.text_case,
+        gate=settings.gate,
         on_native=black_box.write,
     )
     service = Service(link, loop)
@@ -151,6 +152,12 @@ class Service:
                 segments=figures.segments,
                 dropped_samples=figures.dropped_samples,
                 replaced_samples=figures.replaced_samples,
+                skipped_s=figures.skipped_s,
+                stale_partials=figures.stale_partials,
+                queue_depth=loop.take_queue_depth(),
+                batch_sizes=loop.batch_sizes.counts,
+                waits=loop.waits.counts,
+                wait_s=loop.waits.total,
             )
         )
 

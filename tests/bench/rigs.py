@@ -124,7 +124,8 @@ def bench(
     )
     notes = notebook or Notebook()
     engine = RecordedEngine(TimedEngine(costly, watch), clock, notes.most_steps)
-    loop = CostlyLoop(engine, EndpointSettings(silence_ms=silence_ms), SchedulerSettings(max_batch=max_batch), clock)
+    scheduler = SchedulerSettings(max_batch=max_batch, accumulate_ms=0)
+    loop = CostlyLoop(engine, EndpointSettings(silence_ms=silence_ms), scheduler, clock)
     loop.costly = costly
     made = Bench(
         Rig(

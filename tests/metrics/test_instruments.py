@@ -17,7 +17,10 @@ FIGURES = {
     "segments": 2,
     "dropped_samples": 160,
     "replaced_samples": 3,
+    "skipped_s": 4.0,
+    "stale_partials": 1,
     "backlog_s": 0.5,
+    "queue_depth": 3,
 }
 MODEL = {"model": "starter-en", "family": "zipformer2-ctc", "provider": "cpu", "languages": "en", "threads": 1}
 
@@ -113,3 +116,19 @@ def test_two_daemons_in_one_process_do_not_share_figures():
     Instruments(first).limit_sessions(4)
     Instruments(second).limit_sessions(8)
     assert first.get_sample_value("edge_asr_sessions_limit") == 4
+
+
+def test_decoding_steps_fall_into_buckets_across_the_lives_of_a_worker(instruments, registry):
+    one, more = (3, 1) + (0,) * 8, (4, 1) + (0,) * 8
+    waits = (4,) + (0,) * 12
+    instruments.worker_ready("0", 1.0, **MODEL)
+    instruments.worker_stepped("0", (one, 5), (waits, 0.002))
+    instruments.worker_stepped("0", (more, 6), (waits, 0.002))
+    instruments.worker_ready("0", 1.0, **MODEL)
+    instruments.worker_stepped("0", (one, 5), (waits, 0.002))
+    name = "edge_asr_decode_batch_size"
+    assert registry.get_sample_value(f"{name}_bucket", {"worker": "0", "le": "1"}) == 4 + 3
+    assert registry.get_sample_value(f"{name}_bucket", {"worker": "0", "le": "2"}) == 5 + 4
+    assert registry.get_sample_value(f"{name}_count", {"worker": "0"}) == 9
+    assert registry.get_sample_value(f"{name}_sum", {"worker": "0"}) == 11
+    assert registry.get_sample_value("edge_asr_decode_wait_seconds_sum", {"worker": "0"}) == 0.004

@@ -16,9 +16,20 @@ def test_samples_come_out_in_order_and_in_the_size_asked_for() -> None:
     backlog = Backlog()
     backlog.push(ramp(0, 5), 1)
     backlog.push(ramp(5, 2), 2)
-    popped = [backlog.pop(3).samples.tolist() for _ in range(3)]
-    assert popped == [[0, 1, 2], [3, 4], [5, 6]]
+    popped = [backlog.pop(3) for _ in range(3)]
+    assert [piece.samples.tolist() for piece in popped] == [[0, 1, 2], [3, 4, 5], [6]]
+    assert [piece.arrived_ns for piece in popped] == [1, 2, 2]
     assert not backlog
+
+
+def test_what_lies_on_two_sides_of_a_gap_comes_out_apart() -> None:
+    backlog = Backlog()
+    backlog.push(ramp(0, 2), 1)
+    backlog.push(ramp(2, 2), 2, gap_samples=9)
+    assert [(piece.samples.tolist(), piece.gap_samples) for piece in (backlog.pop(10), backlog.pop(10))] == [
+        ([0, 1], 0),
+        ([2, 3], 9),
+    ]
 
 
 def test_the_oldest_arrival_is_that_of_the_first_piece_left() -> None:

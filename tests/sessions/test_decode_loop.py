@@ -127,7 +127,7 @@ def test_a_changing_rate_ends_its_own_session(engine: SayingEngine) -> None:
 
 
 def test_demand_and_credit_follow_what_was_decoded(engine: SayingEngine) -> None:
-    loop = loop_of(engine, backlog_s=2.0)
+    loop = loop_of(engine, backlog_s=2.0, accumulate_ms=0)
     loop.open("a", SLOW)
     second = (np.zeros(4000, "<i2")).tobytes()
     loop.feed_bytes("a", second)

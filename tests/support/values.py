@@ -39,6 +39,12 @@ STATS = Stats(
     segments=12,
     dropped_samples=0,
     replaced_samples=0,
+    skipped_s=40.0,
+    stale_partials=0,
+    queue_depth=2,
+    batch_sizes=(290, 10, 0, 0, 0, 0, 0, 0, 0, 0),
+    waits=(250, 30, 20, 5, 3, 2, 0, 0, 0, 0, 0, 0, 0),
+    wait_s=0.4,
 )
 
 SERVING = PoolStatus("ready", "", 1, 16, 0, 4242, READY, STATS)

@@ -1,0 +1,166 @@
+"""The silence gate: long silence is kept from a streaming engine, which would decode it at full price.
+
+The gate is open from the first sound until ``hang_over`` of silence has passed, long enough for the engine to have said
+its last words. While it is closed the newest ``pre_roll`` is held back: it is let through before the sound that opens
+the gate, since words begin softly. What is older is skipped, and the caller is told how much.
+
+Decisions are made frame by frame, so they do not depend on how the audio was cut into pieces. Audio in, audio out; no
+clock.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from edge_asr.audio import Float32Array
+from edge_asr.engines.samples import window_levels_dbfs
+from edge_asr.pipeline.energy import FRAME_S, Background
+from edge_asr.settings import GateSettings
+
+_NOTHING: Float32Array = np.zeros(0, np.float32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Passage:
+    """Audio for the engine."""
+
+    samples: Float32Array
+    """Mono PCM, shape (n,)."""
+    skipped_samples: int = 0
+    """Silence before it that the engine does not get."""
+
+
+class Gate(Protocol):
+    """What a session asks of a gate; positions are samples that it was given."""
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether silence is being kept from the engine."""
+        ...
+
+    @property
+    def held_samples(self) -> int:
+        """Of the newest audio, what may still be let through; 0 while the gate is open."""
+        ...
+
+    @property
+    def kept_samples(self) -> int:
+        """Silence that the engine did not get, in all; what is held counts only once it is given up."""
+        ...
+
+    def take(self, samples: Float32Array) -> list[Passage]:
+        """The next audio; what of it goes on to the engine, together with what was held before it."""
+        ...
+
+    def interrupt(self) -> int:
+        """What comes next does not follow on: give up what is held.
+
+        Returns:
+            Samples skipped since the gate was closed.
+        """
+        ...
+
+
+class OpenGate:
+    """Lets everything through: for engines whose text depends on silence too, and where the gate is switched off."""
+
+    is_closed = False
+    held_samples = kept_samples = 0
+
+    def take(self, samples: Float32Array) -> list[Passage]:
+        """All of it."""
+        return [Passage(samples)]
+
+    def interrupt(self) -> int:
+        """Nothing is held."""
+        return 0
+
+
+class SilenceGate:
+    """Follows one stream of audio; begins open.
+
+    Args:
+        settings: Margin and lengths.
+        sample_rate_hz: Of the audio.
+        tail_samples: Silence after which the engine has said everything; the hang-over is so much longer.
+    """
+
+    def __init__(self, settings: GateSettings, sample_rate_hz: int, tail_samples: int) -> None:
+        self._background = Background(settings.margin_db)
+        self._frame = round(FRAME_S * sample_rate_hz)
+        self._pre_roll = round(settings.pre_roll_ms * sample_rate_hz / 1000)
+        self._hang_over = tail_samples + round(settings.hang_over_ms * sample_rate_hz / 1000)
+        self._is_open = True
+        self._judged = 0
+        """Position up to which whole frames were heard."""
+        self._rest = _NOTHING
+        """The beginning of the frame after it."""
+        self._last_sound = 0
+        self._closed_at = 0
+        self._held = _NOTHING
+        self._skipped_before = 0
+        """Silence skipped when the gate was closed earlier."""
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether silence is being kept from the engine."""
+        return not self._is_open
+
+    @property
+    def held_samples(self) -> int:
+        """Of the newest audio, what may still be let through."""
+        return len(self._held)
+
+    @property
+    def kept_samples(self) -> int:
+        """Silence that the engine did not get."""
+        return self._skipped_before + (0 if self._is_open else self._position - len(self._held) - self._closed_at)
+
+    def take(self, samples: Float32Array) -> list[Passage]:
+        """Hear the frames that are complete now and let through what is to be heard."""
+        audio = samples if self._is_open else np.concatenate((self._held, samples))
+        begin = self._position - len(self._held)  # position of the first sample of ``audio``
+        unheard = np.concatenate((self._rest, samples)) if len(self._rest) else samples
+        skipped, cut = 0, begin
+        passages: list[Passage] = []
+        for number, level in enumerate(window_levels_dbfs(unheard, self._frame).tolist(), 1):
+            end = self._judged + number * self._frame
+            if self._background.is_exceeded(level):
+                self._last_sound = end
+                if not self._is_open:
+                    cut = max(self._closed_at, end - self._frame - self._pre_roll)
+                    skipped = self._open(cut)
+            elif self._is_open and end - self._last_sound >= self._hang_over:
+                passages.append(Passage(audio[cut - begin : end - begin], skipped))
+                self._is_open, self._closed_at, skipped = False, end, 0
+        self._rest = unheard[len(unheard) // self._frame * self._frame :].copy()
+        self._judged += len(unheard) - len(self._rest)
+        if self._is_open:
+            passages.append(Passage(audio[cut - begin :], skipped))
+            self._held = _NOTHING
+        else:
+            self._held = audio[max(self._closed_at, self._judged - self._pre_roll) - begin :].copy()
+        return passages
+
+    def interrupt(self) -> int:
+        """Give up what is held; the frame that was begun is heard with what follows."""
+        if self._is_open:
+            return 0
+        skipped = self._open(self._position)
+        self._is_open, self._closed_at, self._held = False, self._position, _NOTHING
+        return skipped
+
+    @property
+    def _position(self) -> int:
+        """Samples given so far."""
+        return self._judged + len(self._rest)
+
+    def _open(self, position: int) -> int:
+        """Let audio through from a position on; the silence skipped before it."""
+        skipped = position - self._closed_at
+        self._is_open = True
+        self._skipped_before += skipped
+        return skipped
