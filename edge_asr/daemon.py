@@ -24,14 +24,14 @@ from edge_asr.administration import Administration, log_reload
 from edge_asr.errors import AddressInUse, ConfigurationError, EdgeAsrError
 from edge_asr.metrics.exposition import CONTENT_TYPE, new_registry, render
 from edge_asr.metrics.instruments import Instruments
-from edge_asr.protocols.native import NativeConversation
 from edge_asr.resources.memory import read_process_memory
 from edge_asr.resources.thermal import hottest_celsius
 from edge_asr.servers.access import HttpAccess
 from edge_asr.servers.admin_door import AdminDoor
-from edge_asr.servers.doors import HttpDoor, WyomingDoor
+from edge_asr.servers.doors import HttpDoor, PortDoor, WyomingDoor
 from edge_asr.servers.http import HttpServices
 from edge_asr.servers.progress import ProgressWatch
+from edge_asr.servers.routes import port_conversation, websocket_routes
 from edge_asr.servers.sign_of_life import SignOfLife, sentence_of
 from edge_asr.servers.status import Door, Machine, status_document
 from edge_asr.servers.systemd import Notifier
@@ -136,11 +136,13 @@ class Daemon:
         """Set once every door accepts connections, although the model may still be loading."""
         self._http: HttpDoor | None = None
         self._wyoming: WyomingDoor | None = None
+        self._ports: list[PortDoor] = []
 
     @property
     def doors(self) -> tuple[Door, ...]:
         """Where it listens; empty before it does."""
-        return tuple(door.description for door in (self._http, self._wyoming, self._admin) if door is not None)
+        doors = (self._http, self._wyoming, *self._ports, self._admin)
+        return tuple(door.description for door in doors if door is not None)
 
     def stop(self) -> None:
         """Drain and end; :meth:`run` returns then. Asked a second time, do not wait for sessions any longer."""
@@ -188,13 +190,18 @@ class Daemon:
     # Start
 
     async def _open_doors(self) -> None:
-        inherited = self._surroundings.inherited
-        self._http = HttpDoor(self._settings.server, self._settings.limits, inherited.get("http", ()))
-        if self._settings.server.wyoming != "off" or "wyoming" in inherited:
-            self._wyoming = WyomingDoor(self._settings.server, self._settings.limits, inherited.get("wyoming", ()))
+        inherited, settings, limits = self._surroundings.inherited, self._settings.server, self._settings.limits
+        self._http = HttpDoor(settings, limits, inherited.get("http", ()))
+        if settings.wyoming != "off" or "wyoming" in inherited:
+            self._wyoming = WyomingDoor(settings, limits, inherited.get("wyoming", ()))
+        for name, port in (("vosk", settings.vosk_port), ("sherpa", settings.sherpa_port)):
+            if port:
+                self._ports.append(PortDoor(name, port, settings, limits))
         await self._http.open(self._http_services(self._http.access))
         if self._wyoming is not None:
             await self._wyoming.open(self._recognizer)
+        for own in self._ports:
+            await own.open(port_conversation(own.description.name, limits), self._recognizer)
         await self._open_admin_door()
         for door in self.doors:
             logger.info("listening at %s (%s)", door.address, door.access)
@@ -221,7 +228,7 @@ class Daemon:
             metrics=self._metrics,
             status=self.status,
             spool_directory=self._surroundings.spool_directory,
-            websockets={"/v1/stream": NativeConversation},
+            websockets=websocket_routes(self._settings.limits),
             administrator=self._administration,
         )
 
@@ -263,7 +270,7 @@ class Daemon:
         for reloading in self._reloading:
             reloading.cancel()
         await self._recognizer.close(0)
-        for door in (self._wyoming, self._admin, self._http):
+        for door in (self._wyoming, *self._ports, self._admin, self._http):
             if door is not None:
                 await door.close()
 

@@ -65,10 +65,12 @@ class Notice(msgspec.Struct, frozen=True, tag="notice", tag_field="type"):
     """Something the client should know and that does not end the session."""
 
     session_id: str
-    code: Literal["audio_dropped", "samples_replaced", "rate_suspicious", "engine_restarted", "model_changed"]
+    code: Literal[
+        "audio_dropped", "samples_replaced", "rate_suspicious", "engine_restarted", "model_changed", "hotwords_ignored"
+    ]
     message: str
     count: int = 0
-    """Samples concerned, at the engine's rate; 0 where it does not apply."""
+    """Samples concerned, at the engine's rate (hotwords: their number); 0 where it does not apply."""
 
 
 class SessionEnded(msgspec.Struct, frozen=True, tag="ended", tag_field="type"):

@@ -29,6 +29,8 @@ SAMPLE_BYTES: dict[Encoding, int] = {
 MIN_SAMPLE_RATE_HZ = 4_000
 MAX_SAMPLE_RATE_HZ = 384_000
 MAX_CHANNELS = 8
+MAX_HOTWORDS = 1_000
+MAX_HOTWORD_CHARS = 200
 
 
 class SessionOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,6 +45,8 @@ class SessionOptions(msgspec.Struct, frozen=True, kw_only=True):
     """BCP 47 tag, or empty for the model's own."""
     model: str = ""
     """Store name, or empty for the active model; never a path."""
+    hotwords: tuple[str, ...] = ()
+    """Words and phrases to be expected, at most 1,000; a model that cannot be biased ignores them and says so."""
     partials: bool = True
     """Whether partials are wanted."""
     words: bool = True
@@ -64,6 +68,11 @@ class SessionOptions(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError(f"{self.channels} channels: 1 to {MAX_CHANNELS} are accepted")
         if self.endpoint_silence_ms is not None and not 100 <= self.endpoint_silence_ms <= 60_000:
             raise ValueError(f"endpoint silence {self.endpoint_silence_ms} ms is outside 100 to 60000 ms")
+        if len(self.hotwords) > MAX_HOTWORDS:
+            raise ValueError(f"{len(self.hotwords)} hotwords: at most {MAX_HOTWORDS} are accepted")
+        longest = max(map(len, self.hotwords), default=0)
+        if longest > MAX_HOTWORD_CHARS:
+            raise ValueError(f"a hotword of {longest} characters: at most {MAX_HOTWORD_CHARS} are accepted")
 
     @property
     def frame_bytes(self) -> int:
@@ -112,6 +121,14 @@ class Finish(msgspec.Struct, frozen=True, tag="finish"):
     """No more audio: deliver what is left and end the session."""
 
 
+class Discard(msgspec.Struct, frozen=True, tag="discard"):
+    """Forget the session and everything said in it; nothing more is delivered of it."""
+
+
+class CatchUp(msgspec.Struct, frozen=True, tag="catch_up"):
+    """Say when what was sent is decoded, but for the last half second: for protocols that answer every message."""
+
+
 class Describe(msgspec.Struct, frozen=True, tag="describe"):
     """Say what this daemon is and can."""
 
@@ -122,5 +139,5 @@ class Ping(msgspec.Struct, frozen=True, tag="ping"):
     text: str = ""
 
 
-Request = Open | Audio | Flush | Finish | Describe | Ping
+Request = Open | Audio | Flush | Finish | Discard | CatchUp | Describe | Ping
 """Everything a client can ask."""

@@ -207,8 +207,14 @@ class ServerSettings:
     """HTTP and websocket; 0 takes a free one and says which."""
     wyoming: str = "tcp://127.0.0.1:10300"
     """``tcp://HOST:PORT``, ``unix://PATH`` or ``off``."""
+    vosk_port: int = 0
+    """Port for vosk-server's protocol alone, at ``host``, usually 2700; 0 for none. It is at ``/vosk`` in any case."""
+    sherpa_port: int = 0
+    """Port for sherpa-onnx's protocols alone, at ``host``, usually 6006; 0 for none. They are at ``/sherpa`` and
+    ``/sherpa-offline`` in any case."""
     allow: tuple[str, ...] = ()
-    """Networks from which doors without credentials (Wyoming) may be used when they are open beyond loopback."""
+    """Networks from which doors without credentials (Wyoming, the Vosk and sherpa ports) may be used when they are
+    open beyond loopback."""
     insecure: tuple[str, ...] = ()
     """Doors that are open to everybody all the same."""
     token_file: str = ""
@@ -223,6 +229,8 @@ class ServerSettings:
 
     def __post_init__(self) -> None:
         _in_range("server", "port", self.port, 0, 65_535)
+        _in_range("server", "vosk_port", self.vosk_port, 0, 65_535)
+        _in_range("server", "sherpa_port", self.sherpa_port, 0, 65_535)
         _in_range("server", "drain_s", self.drain_s, 0, 600)
         if bool(self.tls_cert) != bool(self.tls_key):
             raise ConfigurationError("server.tls_cert and server.tls_key are only useful together; set both or none")
@@ -235,6 +243,9 @@ class LimitSettings:
     max_sessions: int = 16
     max_models: int = 2
     """Models that are loaded at once: the active one, and those that sessions ask for by name."""
+    max_connections_per_address: int = 64
+    """Connections, and with them sessions, that one address may hold at each door; 0 for any number. Clients on this
+    machine are not counted."""
     max_message_bytes: int = 1 << 20
     """One websocket message, or one Wyoming event."""
     max_upload_bytes: int = 256 << 20
@@ -251,6 +262,7 @@ class LimitSettings:
     def __post_init__(self) -> None:
         _in_range("limits", "max_sessions", self.max_sessions, 1, 10_000)
         _in_range("limits", "max_models", self.max_models, 1, 64)
+        _in_range("limits", "max_connections_per_address", self.max_connections_per_address, 0, 10_000)
         _in_range("limits", "max_message_bytes", self.max_message_bytes, 4096, 1 << 30)
         _in_range("limits", "max_upload_bytes", self.max_upload_bytes, 4096, 1 << 40)
         _in_range("limits", "max_upload_s", self.max_upload_s, 1, 1e6)

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from edge_asr.cli.bench_comparison import WithComparison
-from edge_asr.cli.options import Invocation, common_options, pass_invocation
+from edge_asr.cli.options import FiniteRange, Invocation, common_options, pass_invocation
 from edge_asr.settings import Settings
 
 
@@ -62,7 +62,7 @@ from edge_asr.settings import Settings
 )
 @click.option(
     "--seconds",
-    type=click.FloatRange(5, 86_400),
+    type=FiniteRange(5, 86_400),
     default=60,
     show_default=True,
     help="How long listeners talk in each paced run, and audio decoded in each other one.",

@@ -74,10 +74,11 @@ def compare(before: Path, after: Path, as_json: bool) -> None:
 
 def render(comparison: Comparison) -> None:
     """Print to standard output."""
-    from rich.console import Console
     from rich.text import Text
 
-    console = Console(highlight=False)
+    from edge_asr.cli.console import results_console
+
+    console = results_console()
     for difference in comparison.differences:
         console.print(Text(f"! {difference}", style="yellow"))
     for change in comparison.changes:

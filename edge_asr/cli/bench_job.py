@@ -259,11 +259,10 @@ def show(document: Document, wishes: Wishes) -> None:
 
         sys.stdout.write(render_markdown(document))
         return
-    from rich.console import Console
-
     from edge_asr.cli.bench_table import BenchTable
+    from edge_asr.cli.console import results_console
 
-    Console(highlight=False).print(BenchTable(document))
+    results_console().print(BenchTable(document))
 
 
 def show_progress() -> Callable[[int, int, Configuration], None]:

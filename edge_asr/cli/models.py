@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from edge_asr.cli.messages import complain, remark, warn
-from edge_asr.cli.options import Invocation, common_options, json_option, pass_invocation
+from edge_asr.cli.options import FiniteRange, Invocation, common_options, json_option, pass_invocation
 from edge_asr.cli.progress import download_progress
 from edge_asr.cli.stores import VAD_MODEL, installed_vad, open_store
 from edge_asr.errors import ConfigurationError, EdgeAsrError, ModelDamaged, ModelNotFound
@@ -144,7 +144,7 @@ def verify(invocation: Invocation, *, names: tuple[str, ...], as_json: bool) -> 
 @pass_invocation
 @click.option(
     "--max-wer",
-    type=click.FloatRange(0, 1),
+    type=FiniteRange(0, 1),
     default=0.25,
     show_default=True,
     help="Highest word error rate on the bundled recordings; 1 where the model is made for other words.",

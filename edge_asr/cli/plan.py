@@ -8,7 +8,7 @@ from typing import TypedDict, Unpack
 import click
 
 from edge_asr.bench.load import Arrivals, CallLoad, Load, Reserve, StandingStreams
-from edge_asr.cli.options import common_options, json_option
+from edge_asr.cli.options import FiniteRange, common_options, json_option
 from edge_asr.errors import ConfigurationError, GateFailed
 
 
@@ -47,7 +47,7 @@ class LoadOptions(TypedDict):
     spare_boards: int
 
 
-_POSITIVE = click.FloatRange(min=0.01, max=1e9)
+_POSITIVE = FiniteRange(min=0.01, max=1e9)
 
 _MOST_ERLANGS = 100_000
 """More is a network of sites, each of which wants a plan of its own."""
@@ -65,7 +65,7 @@ _MOST_ERLANGS = 100_000
 @click.option("--mean-duration", type=_POSITIVE, metavar="S", help="Of a call, in seconds.")
 @click.option(
     "--peak-factor",
-    type=click.FloatRange(min=1, max=1000),
+    type=FiniteRange(min=1, max=1000),
     default=1.0,
     metavar="F",
     help="Busiest hour over mean hour.",
@@ -77,7 +77,7 @@ _MOST_ERLANGS = 100_000
     help="At equal intervals, independently of each other (the default), or in bursts.",
 )
 @click.option(
-    "--burst-size", type=click.FloatRange(min=1, max=1000), default=2.0, metavar="M", help="Mean calls per burst (2)."
+    "--burst-size", type=FiniteRange(min=1, max=1000), default=2.0, metavar="M", help="Mean calls per burst (2)."
 )
 @click.option("--blocking", type=Share(), default="1%", metavar="SHARE", help="Calls that may find no stream (1%).")
 @click.option("--headroom", type=Share(), default="20%", metavar="SHARE", help="Of each board, kept free (20%).")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import msgspec
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -13,6 +12,7 @@ from edge_asr.bench.capacity import BoardCapacity
 from edge_asr.bench.load import CallLoad, Load
 from edge_asr.bench.plan import Plan
 from edge_asr.bench.wording import counted
+from edge_asr.cli.console import results_console
 from edge_asr.statistics import Percentile
 
 Row = tuple[str, str, str]
@@ -27,7 +27,7 @@ def as_document(capacity: BoardCapacity, load: Load, plan: Plan) -> str:
 
 def render(capacity: BoardCapacity, load: Load, plan: Plan) -> None:
     """Print to standard output."""
-    console = Console(highlight=False)
+    console = results_console()
     console.print(f"[bold]{counted(plan.boards, 'board')}[/bold] for {_load_text(load)}")
     if plan.warnings:
         console.print(_listed("!", plan.warnings), style="yellow")

@@ -171,13 +171,12 @@ def _require_packages() -> None:
 
 
 def _show(outcome: Outcome) -> None:
-    from rich.console import Console
-
+    from edge_asr.cli.console import results_console
     from edge_asr.quantize.figure_text import component_sentence
 
     document = outcome.document
     # In a file or a pipe nothing needs to be squeezed into 80 columns.
-    Console(highlight=False, width=None if sys.stdout.isatty() else 200).print(_table(document))
+    results_console(None if sys.stdout.isatty() else 200).print(_table(document))
     for component in document.components:
         remark(component_sentence(component))
     for sentence in (*document.rescues, *document.notes):

@@ -11,8 +11,8 @@ from edge_asr.cli.options import Invocation, common_options, pass_invocation
 
 @click.command()
 @click.argument("model", required=False)
-@click.option("--quick", "length", flag_value="quick", help="Within 20 s, for ExecStartPre.")
-@click.option("--long", "length", flag_value="long", help="Twelve minutes: also p99 and the growth of memory.")
+@click.option("--quick", "is_quick", is_flag=True, help="Within 20 s, for ExecStartPre.")
+@click.option("--long", "is_long", is_flag=True, help="Twelve minutes: also p99 and the growth of memory.")
 @click.option(
     "--gate",
     "gate_file",
@@ -30,7 +30,13 @@ from edge_asr.cli.options import Invocation, common_options, pass_invocation
 @common_options
 @pass_invocation
 def selftest(
-    invocation: Invocation, model: str | None, length: str | None, gate_file: Path | None, json_path: Path | None
+    invocation: Invocation,
+    model: str | None,
+    *,
+    is_quick: bool,
+    is_long: bool,
+    gate_file: Path | None,
+    json_path: Path | None,
 ) -> None:
     """Say PASS or FAIL before a device is shipped.
 
@@ -44,5 +50,8 @@ def selftest(
     """
     from edge_asr.cli.selftest_job import run_job
 
+    if is_quick and is_long:
+        raise click.UsageError("--quick and --long exclude each other")
+    length = "quick" if is_quick else "long" if is_long else "default"
     settings = invocation.configuration({"model": ("MODEL", model)}).settings
-    click.get_current_context().exit(run_job(model or "", length or "default", gate_file, json_path, settings))
+    click.get_current_context().exit(run_job(model or "", length, gate_file, json_path, settings))

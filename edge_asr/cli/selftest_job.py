@@ -144,10 +144,11 @@ def _write(path: Path, document: dict[str, Any]) -> None:
 
 def show(outcome: SelfTest, model: str, machine: str) -> None:
     """The gates as a table, then why not, then the verdict in one word on a line of its own."""
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False)
+    from edge_asr.cli.console import results_console
+
+    console = results_console()
     table = Table(title=f"{model} on {machine}", title_justify="left", box=None, pad_edge=False)
     for heading, justify in (
         ("gate", "left"),

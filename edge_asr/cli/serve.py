@@ -20,8 +20,13 @@ from edge_asr.settings import Settings
 @click.option("--host", metavar="HOST", help="Address for HTTP and websocket; 0.0.0.0 for every interface.")
 @click.option("--port", type=int, metavar="PORT", help="Port for HTTP and websocket; 0 takes a free one.")
 @click.option("--wyoming", metavar="URI", help="tcp://HOST:PORT, unix://PATH or off.")
+@click.option("--vosk-port", type=int, metavar="PORT", help="Port for Vosk's protocol alone, such as 2700.")
+@click.option("--sherpa-port", type=int, metavar="PORT", help="Port for sherpa-onnx's protocols alone, such as 6006.")
 @click.option(
-    "--allow", multiple=True, metavar="CIDR", help="Network whose clients may use Wyoming; may be given several times."
+    "--allow",
+    multiple=True,
+    metavar="CIDR",
+    help="Network whose clients may use doors without credentials (wyoming, vosk, sherpa); may be given several times.",
 )
 @click.option("--token-file", metavar="FILE", help="File with the bearer token that HTTP clients must send.")
 @click.option("--tls-cert", metavar="FILE", help="Certificate chain in PEM; serves https and wss.")
@@ -30,7 +35,7 @@ from edge_asr.settings import Settings
     "--insecure",
     multiple=True,
     metavar="DOOR",
-    help="Let everybody use this door (http or wyoming); may be given several times.",
+    help="Let everybody use this door (http, wyoming, vosk or sherpa); may be given several times.",
 )
 @common_options
 @pass_invocation
@@ -41,6 +46,8 @@ def serve(
     host: str | None,
     port: int | None,
     wyoming: str | None,
+    vosk_port: int | None,
+    sherpa_port: int | None,
     allow: tuple[str, ...],
     token_file: str | None,
     tls_cert: str | None,
@@ -64,6 +71,8 @@ def serve(
         "server.host": ("--host", host),
         "server.port": ("--port", port),
         "server.wyoming": ("--wyoming", wyoming),
+        "server.vosk_port": ("--vosk-port", vosk_port),
+        "server.sherpa_port": ("--sherpa-port", sherpa_port),
         "server.allow": ("--allow", allow or None),
         "server.token_file": ("--token-file", token_file),
         "server.tls_cert": ("--tls-cert", tls_cert),

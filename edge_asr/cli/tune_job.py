@@ -103,10 +103,11 @@ def _entry(setting: Setting) -> ModelProfile:
 
 
 def _show(outcome: Tuning) -> None:
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False)
+    from edge_asr.cli.console import results_console
+
+    console = results_console()
     table = Table(box=None, pad_edge=False)
     for heading in ("round", "threads", "cores", "spinning", "batch", "CPU s per audio s", "keeps up", "disturbed by"):
         table.add_column(heading)

@@ -132,6 +132,10 @@ def _doors(settings: ServerSettings) -> Iterator[DoorAddress]:
     if settings.port:  # 0 takes a free one
         for host in _addresses(settings.host):
             yield DoorAddress("http", "server.port", host, settings.port)
+    for name, port in (("vosk", settings.vosk_port), ("sherpa", settings.sherpa_port)):
+        if port:
+            for host in _addresses(settings.host):
+                yield DoorAddress(name, f"server.{name}_port", host, port)
     uri = urlsplit(settings.wyoming)
     if uri.scheme == "unix":
         yield DoorAddress("wyoming", "server.wyoming", path=uri.path)

@@ -7,7 +7,8 @@ no clock.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from edge_asr.errors import EdgeAsrError
@@ -20,11 +21,22 @@ Message = str | bytes
 """One websocket message (text or binary), or a piece of a byte stream, cut anywhere."""
 
 
+@dataclass(frozen=True, slots=True)
+class Handshake:
+    """What a websocket's client said before its first message."""
+
+    path: str = "/"
+    query: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Names in lower case."""
+
+
 class Conversation(Protocol):
     """One client's connection, in its protocol's words.
 
     The driver executes each request before it asks for the next one, so that a slow recogniser slows the client. At
-    most one session runs at a time; :meth:`opened` and :meth:`deliver` speak of the one opened last.
+    most one session runs at a time; :meth:`opened` and :meth:`deliver` speak of the one opened last. Methods that say
+    nothing here are for the protocols that have such a message.
     """
 
     @property
@@ -36,6 +48,15 @@ class Conversation(Protocol):
     def is_over(self) -> bool:
         """Whether nothing more will be said; the connection is closed then."""
         ...
+
+    @property
+    def may_rest(self) -> bool:
+        """Whether a client may stay for hours between two sessions; one of a single session has no reason to."""
+        return False
+
+    def greeting(self) -> Iterator[Message]:
+        """What the server says first."""
+        yield from ()
 
     def receive(self, message: Message) -> Iterator[Request]:
         """Requests of one message, in order.
@@ -62,13 +83,17 @@ class Conversation(Protocol):
         """An event of the session, for the client."""
         ...
 
-    def described(self, status: PoolStatus) -> Iterator[Message]:
-        """Answer to a ``Describe``."""
-        ...
+    def caught_up(self) -> Iterator[Message]:
+        """Answer to a ``CatchUp``; also without a session, when there is nothing to wait for."""
+        yield from ()
 
-    def answered(self, ping: Ping) -> Iterator[Message]:
+    def described(self, status: PoolStatus) -> Iterator[Message]:  # noqa: ARG002
+        """Answer to a ``Describe``."""
+        yield from ()
+
+    def answered(self, ping: Ping) -> Iterator[Message]:  # noqa: ARG002
         """Answer to a ``Ping``."""
-        ...
+        yield from ()
 
     def refused(self, error: EdgeAsrError) -> Iterator[Message]:
         """The client cannot have what it asked for; the conversation is over."""

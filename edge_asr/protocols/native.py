@@ -13,7 +13,7 @@ import msgspec
 
 from edge_asr.errors import EdgeAsrError, ProtocolViolation
 from edge_asr.events import Failed, SessionEnded, TranscriptEvent
-from edge_asr.protocols.base import Message
+from edge_asr.protocols.base import Conversation, Message
 from edge_asr.requests import Audio, Describe, Finish, Flush, Open, Ping, Request, SessionOptions
 from edge_asr.workers.base import PoolStatus
 from edge_asr.workers.messages import Ready
@@ -98,7 +98,7 @@ LONGEST_NAME = 40
 """Characters of a client's own word that are repeated to it."""
 
 
-class NativeConversation:
+class NativeConversation(Conversation):
     """The server's side of one connection."""
 
     protocol = "native"

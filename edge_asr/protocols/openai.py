@@ -14,14 +14,15 @@ from typing import Any, Literal, get_args
 import msgspec
 
 from edge_asr.errors import EdgeAsrError, ProtocolViolation
-from edge_asr.events import Failed, Final
+from edge_asr.events import Failed, Final, Word
+from edge_asr.protocols.query import words_of
 from edge_asr.requests import SessionOptions
 from edge_asr.subtitles import joined_text, srt, vtt
 
 ResponseFormat = Literal["json", "text", "srt", "verbose_json", "vtt"]
 
-OPENAI_MODELS = ("whisper-1", "gpt-4o-transcribe", "gpt-4o-mini-transcribe")
-"""Names that clients written for OpenAI's own service send; here they mean the active model."""
+OPENAI_MODELS = ("whisper-1", "gpt-")
+"""Beginnings of the names that clients written for OpenAI's own service send; here they mean the active model."""
 
 _JSON = "application/json"
 _MEDIA_TYPES: dict[ResponseFormat, str] = {
@@ -67,6 +68,10 @@ class TranscriptionRequest:
     """``verbose_json``: whether words with their times are listed."""
     has_segments: bool = True
     """``verbose_json``: whether segments are listed."""
+    is_streamed: bool = False
+    """Whether the text comes as server-sent events while it is recognised."""
+    has_logprobs: bool = False
+    """Whether ``json`` and streamed answers list the probability of every word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,26 +105,27 @@ def parse_form(fields: Iterable[tuple[str, str]]) -> TranscriptionRequest:
         values.setdefault(name.removesuffix("[]"), []).append(value)
     _refuse_what_is_not_served(values)
     response_format = _response_format(_last(values, "response_format", "json"))
+    is_streamed = _is_true(_last(values, "stream"))
+    if is_streamed and response_format not in ("json", "text"):
+        raise ParameterRefused("stream", f"is for response_format json, not {response_format}")
     granularities = _granularities(values.get("timestamp_granularities", []), response_format)
     return TranscriptionRequest(
-        options=SessionOptions(
-            language=_last(values, "language") or _last(values, "languages"),
-            model=_model(_last(values, "model")),
-            partials=False,
-            is_batch=True,
-        ),
+        options=_session_options(values, partials=is_streamed),
         response_format=response_format,
         has_words="word" in granularities,
         has_segments="segment" in granularities or not granularities,
+        is_streamed=is_streamed,
+        has_logprobs="logprobs" in values.get("include", []),
     )
 
 
 def render(request: TranscriptionRequest, transcription: Transcription) -> Body:
     """The response in the format that was asked for."""
     text = joined_text(final.text for final in transcription.finals)
+    usage = {"usage": _usage(transcription)}
     match request.response_format:
         case "json":
-            content = msgspec.json.encode({"text": text, "usage": _usage(transcription)})
+            content = msgspec.json.encode({"text": text, **_asked_logprobs(request, transcription.finals), **usage})
         case "verbose_json":
             content = msgspec.json.encode(_verbose(request, transcription, text))
         case "text":
@@ -134,10 +140,9 @@ def render(request: TranscriptionRequest, transcription: Transcription) -> Body:
 def render_error(error: EdgeAsrError | Failed) -> Body:
     """The error in OpenAI's shape, with the HTTP status that belongs to it."""
     message = error.message if isinstance(error, Failed) else str(error)
+    content = {"error": fault(message, error.code, getattr(error, "param", None))}
     status = _STATUS_OF_CODE.get(error.code, 500)
-    kind = "invalid_request_error" if status < 500 else "server_error"
-    param = getattr(error, "param", None)
-    return Body(status, _JSON, error_content(message, kind, error.code, param), error.retry_after_s)
+    return Body(status, _JSON, msgspec.json.encode(content), error.retry_after_s)
 
 
 def error_content(message: str, kind: str, code: str | None, param: str | None = None) -> bytes:
@@ -156,10 +161,9 @@ def _last(values: dict[str, list[str]], name: str, default: str = "") -> str:
 
 
 def _refuse_what_is_not_served(values: dict[str, list[str]]) -> None:
-    if _last(values, "stream").lower() in ("true", "1"):
-        raise ParameterRefused("stream", "streamed responses are not available here; leave it out")
-    if "include" in values:
-        raise ParameterRefused("include", f"{_last(values, 'include')!r} is not available here; leave it out")
+    for included in values.get("include", []):
+        if included != "logprobs":
+            raise ParameterRefused("include", f"{included!r} is not available here; only logprobs is")
     temperature = _last(values, "temperature", "0")
     try:
         is_in_range = 0 <= float(temperature) <= 1
@@ -173,6 +177,8 @@ def _response_format(name: str) -> ResponseFormat:
     for known in get_args(ResponseFormat):
         if name == known:
             return known  # type: ignore[no-any-return]  # get_args loses the literal's type
+    if name == "diarized_json":
+        raise ParameterRefused("response_format", "speakers are not told apart here; use verbose_json")
     raise ParameterRefused("response_format", f"{name!r} is not one of: {', '.join(get_args(ResponseFormat))}")
 
 
@@ -185,8 +191,73 @@ def _granularities(names: Sequence[str], response_format: ResponseFormat) -> set
     return set(names)
 
 
-def _model(name: str) -> str:
-    return "" if name in OPENAI_MODELS else name
+def _session_options(values: dict[str, list[str]], *, partials: bool) -> SessionOptions:
+    try:
+        return SessionOptions(
+            language=_last(values, "language") or _last(values, "languages"),
+            model=served_model(_last(values, "model")),
+            hotwords=tuple(words_of(values.get("keywords", []))),
+            endpoint_silence_ms=_silence_ms(values),
+            partials=partials,
+            is_batch=True,
+        )
+    except ParameterRefused:
+        raise
+    except ValueError as error:
+        raise ParameterRefused("keywords or chunking_strategy", str(error)) from error
+
+
+def served_model(name: str) -> str:
+    """The store's name of the model that a client asks for; empty for the active one."""
+    return "" if name.startswith(OPENAI_MODELS) else name
+
+
+def _is_true(value: str) -> bool:
+    return value.lower() in ("true", "1")
+
+
+def _silence_ms(values: dict[str, list[str]]) -> int | None:
+    """The silence of a ``server_vad``, which comes as JSON or as fields; ``auto`` is the configured rule."""
+    strategy = _last(values, "chunking_strategy")
+    asked: Any = {name: _last(values, f"chunking_strategy[{name}]") for name in _VAD_FIELDS if _is_given(values, name)}
+    try:
+        if strategy not in ("", "auto", "null"):
+            asked = msgspec.json.decode(strategy)
+        return msgspec.convert(asked, _ServerVad, strict=False).silence_duration_ms if asked else None
+    except msgspec.DecodeError as error:
+        raise ParameterRefused("chunking_strategy", f"neither 'auto' nor a server_vad: {error}") from error
+
+
+_VAD_FIELDS = ("type", "silence_duration_ms")
+
+
+def _is_given(values: dict[str, list[str]], name: str) -> bool:
+    return f"chunking_strategy[{name}]" in values
+
+
+class _ServerVad(msgspec.Struct, tag_field="type", tag="server_vad"):
+    silence_duration_ms: int = 200
+
+
+def fault(message: str, code: str, param: str | None = None) -> dict[str, Any]:
+    """An error as all of OpenAI's interfaces write it."""
+    kind = "invalid_request_error" if _STATUS_OF_CODE.get(code, 500) < 500 else "server_error"
+    return {"message": message, "type": kind, "param": param, "code": code}
+
+
+def log_probabilities(words: Iterable[Word]) -> list[dict[str, Any]]:
+    """One entry per word whose confidence is known; OpenAI's own are per token of its vocabulary."""
+    return [
+        {"token": word.text, "logprob": round(math.log(word.confidence), 6), "bytes": list(word.text.encode())}
+        for word in words
+        if word.confidence
+    ]
+
+
+def _asked_logprobs(request: TranscriptionRequest, finals: Sequence[Final]) -> dict[str, Any]:
+    if not request.has_logprobs:
+        return {}
+    return {"logprobs": log_probabilities(word for final in finals for word in final.words)}
 
 
 def _usage(transcription: Transcription) -> dict[str, Any]:

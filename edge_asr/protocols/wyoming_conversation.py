@@ -23,7 +23,7 @@ from edge_asr import __version__
 from edge_asr.errors import EdgeAsrError, ProtocolViolation
 from edge_asr.events import Failed, Final, Partial, SessionEnded, TranscriptEvent
 from edge_asr.protocols.append_only import AppendOnlyText
-from edge_asr.protocols.base import Message
+from edge_asr.protocols.base import Conversation, Message
 from edge_asr.protocols.wyoming import WyomingDecoder, WyomingEvent, encode_event
 from edge_asr.requests import Audio, Describe, Encoding, Finish, Open, Ping, Request, SessionOptions
 from edge_asr.workers.base import PoolStatus
@@ -34,7 +34,7 @@ _FORMAT_KEYS = ("rate", "width", "channels")
 _ENGINE = {"name": "sherpa-onnx", "url": "https://github.com/k2-fsa/sherpa-onnx"}
 
 
-class WyomingConversation:
+class WyomingConversation(Conversation):
     """The server's side of one connection."""
 
     protocol = "wyoming"

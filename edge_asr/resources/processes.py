@@ -1,11 +1,11 @@
-"""Running programs by their process number: what they are called and how they were started."""
+"""Running programs by their process number: what they are called, how they were started, and whether they run."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from edge_asr.resources.procfs import read_text
+from edge_asr.resources.procfs import read_fields, read_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +32,26 @@ def read_running_program(pid: int, root: Path = Path("/")) -> RunningProgram | N
         return None
     command = (read_text(root / f"proc/{pid}/cmdline") or "").strip("\0")
     return RunningProgram(pid, name, tuple(command.split("\0")) if command else ())
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessActivity:
+    """What the threads of a process are doing, and whether any of them ran since another look."""
+
+    states: frozenset[str]
+    """Letters of ``proc(5)``: R runs or waits for a core, S sleeps, D waits for a disk, T is stopped."""
+    switches: int
+    """Times that its threads gave up a core, or lost it; the same number again means that none has run."""
+
+
+def read_activity(pid: int, root: Path = Path("/")) -> ProcessActivity | None:
+    """Activity of a running process: one small file per thread; ``None`` when it has ended."""
+    states, switches = set(), 0
+    for thread in (root / f"proc/{pid}/task").glob("[0-9]*"):
+        try:
+            fields = read_fields(thread / "status")
+        except OSError:  # the thread has ended meanwhile
+            continue
+        states.add(fields["State"][0])
+        switches += int(fields["voluntary_ctxt_switches"]) + int(fields["nonvoluntary_ctxt_switches"])
+    return ProcessActivity(frozenset(states), switches) if states else None

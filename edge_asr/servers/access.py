@@ -1,7 +1,8 @@
 """Who may use which door.
 
-On loopback every door is open. Beyond it, HTTP and websocket need a bearer token; Wyoming, which has no credentials,
-is open to the networks of ``server.allow``. ``server.insecure`` lifts the rule for one door, and this is said aloud.
+On loopback every door is open. Beyond it, HTTP and websocket need a bearer token; Wyoming and the ports of Vosk's and
+sherpa-onnx's protocols, which have no credentials, are open to the networks of ``server.allow``. ``server.insecure``
+lifts the rule for one door, and this is said aloud.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from edge_asr.errors import ConfigurationError
 
 logger = logging.getLogger(__name__)
 
-DOORS = ("http", "wyoming")
+DOORS = ("http", "wyoming", "vosk", "sherpa")
 """Names that ``server.insecure`` accepts."""
 
 MIN_TOKEN_CHARS = 16
@@ -138,23 +139,29 @@ def unix_http_access(token_file: str) -> HttpAccess:
     return HttpAccess(None, UNIX_ACCESS.summary)
 
 
-def peer_access(host: str, allow: Sequence[str], insecure: Sequence[str]) -> PeerAccess:
-    """The rule for Wyoming over TCP.
+def peer_access(door: str, host: str, allow: Sequence[str], insecure: Sequence[str]) -> PeerAccess:
+    """The rule for a door whose protocol has no credentials.
+
+    Args:
+        door: Its name, one of :data:`DOORS`.
+        host: Where it listens.
+        allow: Networks whose clients may use it.
+        insecure: Doors that are open to everybody.
 
     Raises:
         ConfigurationError: The door is open beyond loopback to nobody in particular, or a network cannot be read.
     """
     _check_doors(insecure)
     networks = tuple(map(_network, allow))
-    if "wyoming" in insecure:
-        logger.warning("Wyoming is OPEN TO EVERYBODY who reaches %s (insecure wyoming)", host)
-        return PeerAccess(networks, is_open=True, summary="OPEN TO EVERYBODY (insecure wyoming)")
+    if door in insecure:
+        logger.warning("%s is OPEN TO EVERYBODY who reaches %s (insecure %s)", door.capitalize(), host, door)
+        return PeerAccess(networks, is_open=True, summary=f"OPEN TO EVERYBODY (insecure {door})")
     if is_loopback(host):
         return PeerAccess((), is_open=False, summary="this machine only")
     if not networks:
         raise ConfigurationError(
-            f"server.wyoming listens on {host!r}, beyond loopback, and Wyoming has no credentials: name the networks "
-            "that may use it with --allow 192.168.1.0/24, or --insecure wyoming to let everybody in"
+            f"the {door} door listens on {host!r}, beyond loopback, and its protocol has no credentials: name the "
+            f"networks that may use it with --allow 192.168.1.0/24, or --insecure {door} to let everybody in"
         )
     return PeerAccess(networks, is_open=False, summary=f"networks {', '.join(map(str, networks))}")
 

@@ -12,12 +12,24 @@ import logging
 from collections.abc import Coroutine, Iterator
 from typing import Protocol, assert_never
 
-from edge_asr.errors import EdgeAsrError, LimitExceeded, NotReady, SessionError
-from edge_asr.events import Failed, SessionEnded, TranscriptEvent
+from edge_asr.errors import EdgeAsrError, LimitExceeded, NotReady, SessionError, error_of
+from edge_asr.events import Failed, Notice, SessionEnded, TranscriptEvent
 from edge_asr.protocols.base import Conversation, Message
-from edge_asr.requests import Audio, Describe, Finish, Flush, Open, Ping, Request, SessionOptions
+from edge_asr.requests import (
+    Audio,
+    CatchUp,
+    Describe,
+    Discard,
+    Finish,
+    Flush,
+    Open,
+    Ping,
+    Request,
+    SessionOptions,
+)
 from edge_asr.settings import LimitSettings
 from edge_asr.workers.base import Recognizer, RecognizerSession
+from edge_asr.workers.messages import Ready
 
 logger = logging.getLogger(__name__)
 
@@ -99,29 +111,40 @@ class Dialogue:
     # Reading: messages to requests
 
     async def _read(self) -> None:
+        await self._send(self._conversation.greeting())
         while (message := await self._next_message()) is not None:
             self._has_spoken = True
             for request in self._conversation.receive(message):
                 await self._execute(request)
-        for request in self._conversation.end_of_input():
-            await self._execute(request)
+            if self._conversation.is_over:
+                break
+        else:
+            await self._end_input()
         self._has_no_more_input = True
         if self._delivering is None or self._delivering.done():
             self._end()
 
     async def _next_message(self) -> Message | None:
-        if self._verdict is not None:
-            return None
-        try:
-            async with asyncio.timeout(self._patience_s()):
-                return await self._link.receive()
-        except TimeoutError:
-            self._close_idle()
-            return None
+        while self._verdict is None:
+            try:
+                async with asyncio.timeout(self._patience_s()):
+                    return await self._link.receive()
+            except TimeoutError:
+                if not (self._is_listening and self._conversation.may_rest):
+                    self._close_idle()
+                    return None
+                await self._end_input()  # of this session; the client may stay
+        return None
+
+    async def _end_input(self) -> None:
+        for request in self._conversation.end_of_input():
+            await self._execute(request)
 
     def _patience_s(self) -> float | None:
         """How long the client may be silent: not at all limited while it waits for its result."""
         if self._session is not None and not self._is_listening:
+            return None
+        if self._session is None and self._has_spoken and self._conversation.may_rest:
             return None
         return self._limits.idle_timeout_s if self._has_spoken else self._limits.hello_timeout_s
 
@@ -145,6 +168,10 @@ class Dialogue:
                     await self._session.flush()
             case Finish():
                 await self._finish()
+            case Discard():
+                await self._discard()
+            case CatchUp():
+                await self._catch_up()
             case Describe():
                 await self._send(self._conversation.described(self._recognizer.status()))
             case Ping():
@@ -162,6 +189,8 @@ class Dialogue:
         if ready is None:
             raise NotReady("no model is loaded")
         await self._send(self._conversation.opened(self._session.session_id, ready))
+        if options.hotwords and ready.why_no_hotwords:
+            await self._send(self._conversation.deliver(_ignored_hotwords(self._session.session_id, options, ready)))
         self._delivering = self._spawn(self._deliver(self._session))
 
     async def _pass_on(self, data: bytes) -> None:
@@ -180,6 +209,19 @@ class Dialogue:
             self._is_listening = False
             await self._session.finish()
 
+    async def _discard(self) -> None:
+        if self._session is None or self._delivering is None:
+            return
+        self._session.cancel()
+        self._delivering.cancel()
+        await asyncio.gather(self._delivering, return_exceptions=True)
+        self._session, self._delivering, self._is_listening = None, None, False
+
+    async def _catch_up(self) -> None:
+        if self._session is not None:
+            await self._session.caught_up()
+        await self._send(self._conversation.caught_up())
+
     # Delivering: events to messages
 
     async def _deliver(self, session: RecognizerSession) -> None:
@@ -190,6 +232,8 @@ class Dialogue:
                 self._session = None
                 self._is_listening = False
             await self._send(self._conversation.deliver(self._judged(event)))
+            if isinstance(event, Failed) and self._conversation.is_over and self._closing is None:
+                self._closing = error_of(event.code, event.message)
         if not has_ended:
             raise NotReady("the daemon is stopping")
         if self._conversation.is_over or self._has_no_more_input:
@@ -245,3 +289,8 @@ class Dialogue:
         if error is not None:
             logger.info("%s %s: %s", self._conversation.protocol, self._link.peer, error)
         await self._link.close(error or self._closing)
+
+
+def _ignored_hotwords(session_id: str, options: SessionOptions, ready: Ready) -> Notice:
+    sentence = f"{ready.model} ignores hotwords: {ready.why_no_hotwords}"
+    return Notice(session_id, "hotwords_ignored", sentence, len(options.hotwords))

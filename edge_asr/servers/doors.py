@@ -13,11 +13,13 @@ from edge_asr.protocols.wyoming_conversation import WyomingConversation, is_stre
 from edge_asr.servers.access import UNIX_ACCESS, HttpAccess, PeerAccess, http_access, peer_access, unix_http_access
 from edge_asr.servers.activation import adopt, listening_at, widest_host
 from edge_asr.servers.http import HttpServices, create_app
+from edge_asr.servers.port import create_port_app
 from edge_asr.servers.status import Door
 from edge_asr.servers.stream import StreamServer
 from edge_asr.servers.tcp import bind_tcp
 from edge_asr.servers.unix import bind_unix, remove_unix
 from edge_asr.servers.web import WebServer
+from edge_asr.servers.websocket import OpenConversation, WebSocketDoor
 from edge_asr.settings import LimitSettings, ServerSettings
 from edge_asr.workers.base import Recognizer
 
@@ -91,7 +93,7 @@ class WyomingDoor:
                 self._access = UNIX_ACCESS
                 self._sockets = [bind_unix(self._path)]
             else:
-                self._access = peer_access(host, settings.allow, settings.insecure)
+                self._access = peer_access("wyoming", host, settings.allow, settings.insecure)
                 self._sockets = bind_tcp(host, port, patience_s=limits.idle_timeout_s)
         self._server: StreamServer | None = None
         self.description = Door("wyoming", _address(self._sockets[0], "tcp"), self._access.summary)
@@ -125,6 +127,44 @@ class WyomingDoor:
             remove_unix(self._path)
 
 
+class PortDoor:
+    """One websocket protocol on a port of its own. Binding happens here; :meth:`open` begins to accept."""
+
+    def __init__(self, name: str, port: int, settings: ServerSettings, limits: LimitSettings) -> None:
+        """Bind the port at the address of the HTTP door.
+
+        Raises:
+            ConfigurationError: The access rule is wrong.
+            AddressInUse: The port cannot be bound.
+        """
+        self._access = peer_access(name, settings.host, settings.allow, settings.insecure)
+        self._settings = settings
+        self._limits = limits
+        self._sockets = bind_tcp(settings.host, port, patience_s=limits.idle_timeout_s)
+        self._server: WebServer | None = None
+        scheme = "wss" if settings.tls_cert else "ws"
+        self.description = Door(name, _address(self._sockets[0], scheme), self._access.summary)
+
+    async def open(self, conversation: OpenConversation, recognizer: Recognizer) -> None:
+        """Begin to accept connections.
+
+        Raises:
+            ConfigurationError: The certificate cannot be used.
+        """
+        settings = self._settings
+        app = create_port_app(WebSocketDoor(conversation, recognizer, self._limits), self._access)
+        self._server = WebServer(app, self._limits, tls_cert=settings.tls_cert, tls_key=settings.tls_key)
+        with _naming(self.description.address):
+            await self._server.listen(self._sockets)
+
+    async def close(self) -> None:
+        """Close the door and all connections."""
+        if self._server is not None:
+            await self._server.close()
+        for bound in self._sockets:
+            bound.close()
+
+
 @contextlib.contextmanager
 def _closing_on_refusal(sockets: Sequence[socket.socket]) -> Iterator[None]:
     try:
@@ -144,7 +184,7 @@ def _http_access_to(sockets: Sequence[socket.socket], settings: ServerSettings) 
 
 def _peer_access_to(sockets: Sequence[socket.socket], settings: ServerSettings) -> PeerAccess:
     host = widest_host(sockets)
-    return UNIX_ACCESS if host is None else peer_access(host, settings.allow, settings.insecure)
+    return UNIX_ACCESS if host is None else peer_access("wyoming", host, settings.allow, settings.insecure)
 
 
 def _address(opened: socket.socket, scheme: str) -> str:

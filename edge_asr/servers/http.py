@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-import math
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,26 +16,13 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from edge_asr.errors import EdgeAsrError, NotReady, Overloaded
-from edge_asr.events import Failed, Final, SessionEnded
-from edge_asr.protocols.base import Conversation
-from edge_asr.protocols.openai import (
-    Body,
-    Transcription,
-    TranscriptionRequest,
-    error_content,
-    parse_form,
-    render,
-    render_error,
-    render_models,
-)
+from edge_asr.protocols.openai import error_content, render_models
 from edge_asr.servers.access import HttpAccess
 from edge_asr.servers.admin import Administrator, admin_routes
-from edge_asr.servers.dialogue import PeerGone
-from edge_asr.servers.upload import Upload, receive_upload
-from edge_asr.servers.websocket import WebSocketDoor
+from edge_asr.servers.transcriptions import Transcriptions, body_response
+from edge_asr.servers.websocket import OpenConversation, WebSocketDoor
 from edge_asr.settings import LimitSettings
-from edge_asr.workers.base import Recognizer, RecognizerSession
+from edge_asr.workers.base import Recognizer
 
 OPEN_PATHS = ("/health/live", "/health/ready")
 """Probes carry no credentials."""
@@ -51,7 +36,8 @@ _PAGE = """<!doctype html>
 <li><a href="/health/ready">/health/ready</a>, <a href="/health/live">/health/live</a></li>
 <li><a href="/metrics">/metrics</a>: for Prometheus</li>
 <li><a href="/v1/models">/v1/models</a>, <code>POST /v1/audio/transcriptions</code>: as OpenAI's</li>
-<li><code>WS /v1/stream</code>: audio in, partials and finals out</li>
+<li><code>WS /v1/stream</code>: audio in, partials and finals out; <code>/v1/realtime</code> as OpenAI's,
+<code>/vosk</code> as vosk-server's, <code>/sherpa</code> and <code>/sherpa-offline</code> as sherpa-onnx's</li>
 </ul></html>
 """
 
@@ -69,7 +55,7 @@ class HttpServices:
     """The document of ``/status``."""
     spool_directory: Path | None
     """Where uploads wait; ``None`` for the system's place for temporary files."""
-    websockets: Mapping[str, Callable[[], Conversation]]
+    websockets: Mapping[str, OpenConversation]
     """Path to the protocol spoken there."""
     administrator: Administrator | None = None
     """Who carries out ``/admin/...``; for clients with a token only."""
@@ -77,7 +63,8 @@ class HttpServices:
 
 def create_app(services: HttpServices) -> ASGIApp:
     """The application behind the HTTP door."""
-    reports, transcriptions = Reports(services), Transcriptions(services)
+    reports = Reports(services)
+    transcriptions = Transcriptions(services.recognizer, services.limits, services.spool_directory)
     app = Starlette(
         routes=[
             Route("/", reports.page),
@@ -174,94 +161,7 @@ class Reports:
 
     async def models(self, _: Request) -> Response:
         """As OpenAI's."""
-        return _response(render_models(await self._services.recognizer.names()))
-
-
-class Transcriptions:
-    """``POST /v1/audio/transcriptions``: one upload, one session, one response."""
-
-    def __init__(self, services: HttpServices) -> None:
-        self._recognizer = services.recognizer
-        self._limits = services.limits
-        self._spool_directory = services.spool_directory
-        self._uploads = 0
-
-    async def answer(self, request: Request) -> Response:
-        """Receive the upload, recognise it, respond."""
-        try:
-            self._check_room()
-            self._uploads += 1
-            try:
-                async with receive_upload(request, self._limits, self._spool_directory) as upload:
-                    return _response(await self._transcribe(request, upload))
-            finally:
-                self._uploads -= 1
-        except EdgeAsrError as error:
-            return _response(render_error(error))
-        except PeerGone:
-            return Response(status_code=499)  # nobody reads it
-
-    def _check_room(self) -> None:
-        """Refuse before a long upload what would be refused after it; bound what is spooled to disk."""
-        status = self._recognizer.status()
-        if not status.takes_sessions:
-            raise NotReady(status.reason)
-        if status.sessions >= status.max_sessions or self._uploads >= self._limits.max_sessions:
-            raise Overloaded(f"all {status.max_sessions} sessions are in use")
-
-    async def _transcribe(self, request: Request, upload: Upload) -> Body:
-        wanted = parse_form(upload.fields)
-        session = await self._recognizer.open(wanted.options, protocol="openai")
-        try:
-            await session.send_recording(upload.path, self._limits.max_upload_s)
-            outcome = await _unless_gone(request, _collect(session, _language(wanted, session)))
-        finally:
-            session.cancel()
-        if isinstance(outcome, Failed):
-            return render_error(outcome)
-        return render(wanted, outcome)
-
-
-def _language(wanted: TranscriptionRequest, session: RecognizerSession) -> str:
-    known = session.ready.languages if session.ready else ()
-    return wanted.options.language or (known[0] if len(known) == 1 else "")
-
-
-async def _collect(session: RecognizerSession, language: str) -> Transcription | Failed:
-    finals: list[Final] = []
-    async for event in session.events():
-        if isinstance(event, Final):
-            finals.append(event)
-        elif isinstance(event, SessionEnded):
-            return Transcription(tuple(finals), event.audio_s, language)
-        elif isinstance(event, Failed):
-            return event
-    raise NotReady("the daemon is stopping")
-
-
-async def _unless_gone(request: Request, work: Coroutine[None, None, Transcription | Failed]) -> Transcription | Failed:
-    """The result of the work, unless the client hangs up before."""
-    working = asyncio.create_task(work)
-    watching = asyncio.create_task(_until_disconnected(request))
-    try:
-        await asyncio.wait({working, watching}, return_when=asyncio.FIRST_COMPLETED)
-        if working.done():
-            return working.result()
-        raise PeerGone("hung up while its upload was being recognised")
-    finally:
-        working.cancel()
-        watching.cancel()
-        await asyncio.gather(working, watching, return_exceptions=True)
-
-
-async def _until_disconnected(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
-
-
-def _response(body: Body) -> Response:
-    headers = {} if body.retry_after_s is None else {"Retry-After": str(math.ceil(body.retry_after_s))}
-    return Response(body.content, body.status, headers, body.media_type)
+        return body_response(render_models(await self._services.recognizer.names()))
 
 
 def _json(document: dict[str, Any], status: int = 200) -> Response:

@@ -15,7 +15,7 @@ class Door:
     """One address at which the daemon listens."""
 
     name: str
-    """``http`` or ``wyoming``."""
+    """``http``, ``wyoming``, ``vosk`` or ``sherpa``."""
     address: str
     """As a client would write it."""
     access: str

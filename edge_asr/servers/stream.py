@@ -12,6 +12,7 @@ from typing import Any
 from edge_asr.errors import EdgeAsrError, LimitExceeded, ProtocolViolation
 from edge_asr.protocols.base import Conversation, Message
 from edge_asr.servers.access import PeerAccess
+from edge_asr.servers.crowd import is_crowding
 from edge_asr.servers.dialogue import Dialogue, PeerGone
 from edge_asr.settings import LimitSettings
 from edge_asr.workers.base import Recognizer
@@ -32,6 +33,8 @@ class StreamLink:
         self._reader = reader
         self._writer = writer
         self.address = _address_of(writer.get_extra_info("peername"))
+        self.has_spoken = False
+        """Whether anything ever came."""
 
     @property
     def peer(self) -> str:
@@ -41,9 +44,11 @@ class StreamLink:
     async def receive(self) -> Message | None:
         """Some bytes, or ``None`` after the peer's last."""
         try:
-            return await self._reader.read(READ_BYTES) or None
+            data = await self._reader.read(READ_BYTES)
         except OSError as error:
             raise PeerGone(str(error)) from error
+        self.has_spoken = True
+        return data or None
 
     async def send(self, message: Message) -> None:
         """Write bytes."""
@@ -90,7 +95,8 @@ class StreamServer:
         self._limits = limits
         self._access = access
         self._listeners: list[asyncio.Server] = []
-        self._connections: set[asyncio.Task[Any]] = set()
+        self._connections: dict[asyncio.Task[Any], StreamLink] = {}
+        """In the order in which they came."""
 
     async def listen(self, sockets: Sequence[socket.socket]) -> None:
         """Accept connections on bound sockets."""
@@ -114,8 +120,7 @@ class StreamServer:
         task = asyncio.current_task()
         if task is None:
             raise RuntimeError("a connection is served by a task")
-        self._connections.add(task)
-        link = StreamLink(reader, writer)
+        link = self._connections[task] = StreamLink(reader, writer)
         try:
             await self._converse(link)
         except asyncio.CancelledError:
@@ -124,7 +129,7 @@ class StreamServer:
             )  # the end of this task; asyncio of Python 3.11 calls a cancelled one a fault
         finally:
             link.abort()  # does nothing to a connection that was closed in good order
-            self._connections.discard(task)
+            del self._connections[task]
 
     async def _converse(self, link: StreamLink) -> None:
         conversation = self._open_conversation()
@@ -141,10 +146,25 @@ class StreamServer:
     def _refusal(self, address: str) -> EdgeAsrError | None:
         if not self._access.permits(address):
             return ProtocolViolation(f"clients at {address} may not use this door; add their network to server.allow")
+        crowd = [link.address for link in self._connections.values()]
+        if is_crowding(address, crowd, self._limits.max_connections_per_address):
+            most = self._limits.max_connections_per_address
+            return LimitExceeded(
+                "limits.max_connections_per_address", f"{most + 1} connections of {address}", f"{most} connections"
+            )
         most = self._limits.max_sessions + SPARE_CONNECTIONS
-        if len(self._connections) > most:
-            return LimitExceeded("limits.max_sessions", f"{len(self._connections)} connections", f"{most} connections")
+        if len(crowd) > most and not self._close_oldest_silent():
+            return LimitExceeded("limits.max_sessions", f"{len(crowd)} connections", f"{most} connections")
         return None
+
+    def _close_oldest_silent(self) -> bool:
+        """Make room for who may have something to say; whether anybody had to go."""
+        *others, _newest = self._connections.values()
+        silent = next((link for link in others if not link.has_spoken), None)
+        if silent is not None:
+            silent.has_spoken = True  # its place is given away once
+            silent.abort()
+        return silent is not None
 
 
 def _address_of(peername: Any) -> str:  # noqa: ANN401  asyncio gives a tuple for TCP and a string for unix sockets

@@ -11,10 +11,9 @@ from collections.abc import Iterator, Sequence
 
 import uvicorn
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from edge_asr.errors import ConfigurationError
-from edge_asr.servers.stream import SPARE_CONNECTIONS
+from edge_asr.servers.patient_http import patient_http
 from edge_asr.servers.websocket import LIBRARY_SLACK
 from edge_asr.settings import LimitSettings
 
@@ -74,7 +73,7 @@ def _config(app: ASGIApp, limits: LimitSettings, tls_cert: str, tls_key: str) ->
     _quieten_uvicorn()
     config = uvicorn.Config(
         app,
-        http=_http_protocol(limits.hello_timeout_s),
+        http=patient_http(limits),
         ws="websockets-sansio",
         ws_max_size=limits.max_message_bytes * LIBRARY_SLACK,
         ws_ping_interval=PING_INTERVAL_S,
@@ -86,7 +85,6 @@ def _config(app: ASGIApp, limits: LimitSettings, tls_cert: str, tls_key: str) ->
         access_log=False,
         proxy_headers=False,
         server_header=False,
-        limit_concurrency=limits.max_sessions + SPARE_CONNECTIONS,
         timeout_graceful_shutdown=CLOSE_GRACE_S,
         ssl_certfile=tls_cert or None,
         ssl_keyfile=tls_key or None,
@@ -111,18 +109,3 @@ def _quieten_uvicorn() -> None:
 def _is_worth_a_line(record: logging.LogRecord) -> bool:
     # uvicorn takes a websocket that was refused with an HTTP response for a fault of the application.
     return "without completing handshake" not in record.getMessage()
-
-
-def _http_protocol(hello_timeout_s: float) -> type[H11Protocol]:
-    class PatientHttp(H11Protocol):
-        """Closes connections that never finish sending a request's head, which uvicorn would keep for ever."""
-
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-            super().connection_made(transport)
-            self.loop.call_later(hello_timeout_s, self._close_silent)
-
-        def _close_silent(self) -> None:
-            if self.scope is None and not self.transport.is_closing():
-                self.transport.abort()
-
-    return PatientHttp

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from starlette.responses import JSONResponse
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from edge_asr.errors import EdgeAsrError, LimitExceeded
-from edge_asr.protocols.base import Conversation, Message
+from edge_asr.errors import EdgeAsrError, LimitExceeded, ProtocolViolation
+from edge_asr.protocols.base import Conversation, Handshake, Message
 from edge_asr.servers.dialogue import Dialogue, PeerGone
 from edge_asr.servers.stream import SPARE_CONNECTIONS
 from edge_asr.settings import LimitSettings
@@ -85,12 +85,14 @@ class WebSocketLink:
             raise LimitExceeded("limits.max_message_bytes", f"a message of {size} bytes", limit, "send smaller frames")
 
 
+OpenConversation = Callable[[Handshake], Conversation]
+"""Makes the server's side of a connection; raises :class:`ProtocolViolation` where the handshake asks for nonsense."""
+
+
 class WebSocketDoor:
     """Serves one protocol's connections."""
 
-    def __init__(
-        self, open_conversation: Callable[[], Conversation], recognizer: Recognizer, limits: LimitSettings
-    ) -> None:
+    def __init__(self, open_conversation: OpenConversation, recognizer: Recognizer, limits: LimitSettings) -> None:
         self._open_conversation = open_conversation
         self._recognizer = recognizer
         self._limits = limits
@@ -101,15 +103,34 @@ class WebSocketDoor:
         most = self._limits.max_sessions + SPARE_CONNECTIONS
         if self._connections >= most:
             refusal = LimitExceeded("limits.max_sessions", f"{self._connections + 1} connections", str(most))
-            await websocket.send_denial_response(JSONResponse({"error": str(refusal)}, 503, {"Retry-After": "1"}))
+            await _deny(websocket, refusal, 503)
             return
         self._connections += 1
         try:
-            await websocket.accept()
+            conversation = self._open_conversation(_handshake_of(websocket))
+            await websocket.accept(_subprotocol(websocket))
             link = WebSocketLink(websocket, self._limits.max_message_bytes)
-            await Dialogue(link, self._open_conversation(), self._recognizer, self._limits).run()
+            await Dialogue(link, conversation, self._recognizer, self._limits).run()
+        except ProtocolViolation as refusal:
+            await _deny(websocket, refusal, 400)
         finally:
             self._connections -= 1
+
+
+async def _deny(websocket: WebSocket, refusal: EdgeAsrError, status: int) -> None:
+    headers = {"Retry-After": "1"} if status == 503 else {}
+    await websocket.send_denial_response(JSONResponse({"error": str(refusal)}, status, headers))
+
+
+def _handshake_of(websocket: WebSocket) -> Handshake:
+    headers = {name.lower(): value for name, value in websocket.headers.items()}
+    return Handshake(websocket.url.path, dict(websocket.query_params), headers)
+
+
+def _subprotocol(websocket: WebSocket) -> str | None:
+    """The first that is offered: a browser closes the connection when none is chosen, and ours all mean the same."""
+    offered: list[str] = websocket.scope.get("subprotocols", [])
+    return offered[0] if offered else None
 
 
 def close_code(reason: EdgeAsrError | None) -> int:
@@ -118,7 +139,7 @@ def close_code(reason: EdgeAsrError | None) -> int:
         return NORMAL_CLOSURE
     if reason.is_retryable:
         return TRY_AGAIN_LATER
-    if isinstance(reason, LimitExceeded) and reason.limit == "limits.max_message_bytes":
+    if getattr(reason, "limit", "") == "limits.max_message_bytes":
         return MESSAGE_TOO_BIG
     return POLICY_VIOLATION if reason.code in _CLIENT_FAULTS else INTERNAL_ERROR
 

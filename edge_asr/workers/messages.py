@@ -102,6 +102,8 @@ class Ready(msgspec.Struct, frozen=True, tag="ready"):
     load_s: float
     is_append_only: bool = False
     """Whether the text of a segment only ever grows, so that ``Partial.stable_chars`` is a promise."""
+    why_no_hotwords: str = "its decoder cannot be biased towards words"
+    """Why the hotwords of a session are ignored; empty where they are heeded."""
     notes: tuple[str, ...] = ()
 
 

@@ -12,6 +12,7 @@ from edge_asr.errors import EdgeAsrError
 from edge_asr.events import Failed, Final, Notice, Partial, SessionEnded, TranscriptEvent
 from edge_asr.metrics.instruments import Instruments
 from edge_asr.requests import SessionOptions
+from edge_asr.workers.base import CATCH_UP_SLACK_S
 from edge_asr.workers.event_queue import EventQueue
 from edge_asr.workers.history import History, Recording
 from edge_asr.workers.messages import (
@@ -93,13 +94,17 @@ class PoolSession:
     async def send(self, data: bytes) -> None:
         """Pass audio on; waits while too much is unacknowledged. After the end of the session it is ignored."""
         for piece in _pieces(data):
-            await self._wait_for_credit()
+            await self._wait_for_credit(self._limit_bytes)
             if self._has_ended:
                 return
             self._history.add(piece)
             if not self._is_waiting:
                 self.worker.send(SessionAudio(self.session_id, piece))
                 await self.worker.drained()
+
+    async def caught_up(self) -> None:
+        """Wait until all that was sent is decoded, but for the last half second."""
+        await self._wait_for_credit(round(CATCH_UP_SLACK_S * self._options.bytes_per_second))
 
     async def send_recording(self, path: Path, max_duration_s: float) -> None:
         """Let the worker read the whole audio from a file, then finish."""
@@ -269,8 +274,8 @@ class PoolSession:
 
     # Inside.
 
-    async def _wait_for_credit(self) -> None:
-        while not self._has_ended and self._history.end_bytes - self._consumed_bytes > self._limit_bytes:
+    async def _wait_for_credit(self, limit_bytes: int) -> None:
+        while not self._has_ended and self._history.end_bytes - self._consumed_bytes > limit_bytes:
             self._may_go_on.clear()
             await self._may_go_on.wait()
 

@@ -16,8 +16,9 @@ from edge_asr.clock import Clock, MonotonicClock
 from edge_asr.errors import EdgeAsrError, LoadInterrupted, MachineError, ModelUnsupported, error_of
 from edge_asr.metrics.instruments import Instruments
 from edge_asr.resources.memory import read_process_memory
-from edge_asr.settings import WorkerSettings
+from edge_asr.resources.processes import read_activity
 from edge_asr.workers.backoff import Backoff
+from edge_asr.workers.hang import SAMPLE_EVERY_S, HangWatch
 from edge_asr.workers.messages import Configure, FromWorker, Heartbeat, LoadFailed, Ready, Stats, ToWorker
 from edge_asr.workers.process import Launch, WorkerProcess
 
@@ -27,8 +28,6 @@ WorkerState = Literal["starting", "ready", "restarting", "failed", "idle", "waki
 SERVING_STATES = frozenset(("ready", "restarting", "idle", "waking"))
 """States in which a session may begin: its audio waits for the next worker where there is none."""
 
-WATCH_EVERY_S = 0.5
-
 MOST_INTERRUPTED_LOADS = 3
 """In a row, before a model that loaded before is taken to be what ends its loading."""
 
@@ -37,21 +36,6 @@ LEAST_RELOAD_S = 15.0
 """A worker in another's place that loads ten times as long as the first one did, and at least so long, stands still."""
 
 _logger = logging.getLogger(__name__)
-
-
-def silence_of(silent_s: float, without_progress_s: float, settings: WorkerSettings) -> str:
-    """Why a worker with sessions is taken to hang, as a clause; empty while it is not.
-
-    Args:
-        silent_s: Since its last message.
-        without_progress_s: Since its decode thread last reported.
-        settings: The time-outs.
-    """
-    if silent_s > settings.hang_timeout_s:
-        return f"it did not answer for {silent_s:.0f} s"
-    if without_progress_s > settings.stall_timeout_s:
-        return f"it decoded nothing for {without_progress_s:.0f} s"
-    return ""
 
 
 class Supervisor:
@@ -223,16 +207,18 @@ class Supervisor:
 
     async def _end_when_it_hangs(self, process: WorkerProcess) -> None:
         """Kill a worker that has sessions and says nothing, or says that it lives and decodes nothing."""
-        settings, had_sessions = self._launch.settings, False
+        watch, had_sessions = HangWatch(self._launch.settings), False
         while True:
-            await asyncio.sleep(WATCH_EVERY_S)
+            await asyncio.sleep(SAMPLE_EVERY_S)
             now_ns = self._clock.now_ns()
             if not (had_sessions and self._has_sessions()):
                 # What it said before there was work tells nothing about now.
                 had_sessions = self._has_sessions()
                 self._heard_ns = self._decoded_ns = now_ns
+                watch.forget()
                 continue
-            reason = silence_of((now_ns - self._heard_ns) / 1e9, (now_ns - self._decoded_ns) / 1e9, settings)
+            silent_s, without_progress_s = (now_ns - self._heard_ns) / 1e9, (now_ns - self._decoded_ns) / 1e9
+            reason = watch.reason(read_activity(process.pid), now_ns / 1e9, silent_s, without_progress_s)
             if reason:
                 process.kill(reason)
                 return

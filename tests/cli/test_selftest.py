@@ -86,3 +86,9 @@ def test_a_wrong_gate_file_is_said_before_anything_is_measured(run: Run, tmp_pat
 
 def test_a_model_that_is_not_there_is_said(run: Run) -> None:
     assert run("selftest", "nonesuch").status == 4
+
+
+def test_quick_and_long_exclude_each_other(run: Run) -> None:
+    ran = run("selftest", "--quick", "--long")
+    assert ran.status == 2
+    assert ran.err == "edge-asr: error: --quick and --long exclude each other; see `edge-asr selftest --help`\n"

@@ -40,8 +40,8 @@ def test_openais_own_model_names_mean_the_active_model(name: str) -> None:
         (("temperature", "2"), "temperature"),
         (("temperature", "nan"), "temperature"),
         (("timestamp_granularities[]", "word"), "timestamp_granularities"),
-        (("stream", "true"), "stream"),
-        (("include[]", "logprobs"), "include"),
+        (("include[]", "speakers"), "include"),
+        (("chunking_strategy", "sometimes"), "chunking_strategy"),
     ],
 )
 def test_a_field_that_cannot_be_served_is_refused_by_name(field: tuple[str, str], param: str) -> None:
@@ -51,6 +51,38 @@ def test_a_field_that_cannot_be_served_is_refused_by_name(field: tuple[str, str]
     error = json.loads(body.content)["error"]
     assert (body.status, error["param"], error["type"]) == (400, param, "invalid_request_error")
     assert error["message"].startswith(f"{param}: ")
+
+
+def test_a_streamed_answer_has_no_subtitles() -> None:
+    with pytest.raises(ParameterRefused, match="is for response_format json, not srt"):
+        parse_form([("stream", "true"), ("response_format", "srt")])
+
+
+def test_hotwords_and_the_endpoint_rule_reach_the_session() -> None:
+    options = parse_form([("keywords[]", "kitchen"), ("keywords[]", " ")]).options
+    assert (options.hotwords, options.endpoint_silence_ms) == (("kitchen",), None)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        [("chunking_strategy", '{"type":"server_vad","silence_duration_ms":700}')],
+        [("chunking_strategy[type]", "server_vad"), ("chunking_strategy[silence_duration_ms]", "700")],
+    ],
+)
+def test_the_endpoint_rule_comes_as_json_or_as_fields(fields: list[tuple[str, str]]) -> None:
+    assert parse_form(fields).options.endpoint_silence_ms == 700
+
+
+def test_what_is_out_of_range_is_refused() -> None:
+    with pytest.raises(ParameterRefused, match="endpoint silence 7 ms"):
+        parse_form([("chunking_strategy", '{"type":"server_vad","silence_duration_ms":7}')])
+
+
+def test_log_probabilities_are_those_of_words() -> None:
+    answer = rendered(("include[]", "logprobs"))
+    assert answer["logprobs"][0] == {"token": "go", "logprob": -0.693147, "bytes": [103, 111]}
+    assert len(answer["logprobs"]) == 4
 
 
 def test_fields_that_change_nothing_here_are_accepted() -> None:

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
 
 import pytest
 
-from edge_asr.resources.processes import RunningProgram, read_running_program
+from edge_asr.resources.processes import ProcessActivity, RunningProgram, read_activity, read_running_program
 from tests.boards import write_tree
 from tests.boards.tree import program
 
@@ -52,3 +54,30 @@ def test_this_process_is_read_from_the_real_kernel():
     program = read_running_program(os.getpid())
     assert program is not None
     assert program.words
+
+
+def thread(state: str, voluntary: int, involuntary: int) -> str:
+    switches = f"voluntary_ctxt_switches:\t{voluntary}\nnonvoluntary_ctxt_switches:\t{involuntary}\n"
+    return f"Name:\tx\nState:\t{state}\n{switches}"
+
+
+def test_the_activity_of_a_process_is_that_of_its_threads(tmp_path):
+    write_tree(
+        tmp_path,
+        {"proc/7/task/7/status": thread("S (sleeping)", 3, 1), "proc/7/task/8/status": thread("D (disk sleep)", 10, 0)},
+    )
+    assert read_activity(7, tmp_path) == ProcessActivity(frozenset("SD"), 14)
+
+
+def test_an_ended_process_has_no_activity(tmp_path):
+    assert read_activity(7, tmp_path) is None
+
+
+def test_a_process_that_is_stopped_can_be_told_from_one_that_sleeps():
+    with subprocess.Popen(["sleep", "60"]) as process:
+        os.kill(process.pid, signal.SIGSTOP)
+        os.waitid(os.P_PID, process.pid, os.WSTOPPED)
+        activity = read_activity(process.pid)
+        assert activity is not None
+        assert activity.states == frozenset("T")
+        process.kill()

@@ -110,7 +110,7 @@ def test_a_replaced_token_file_of_the_same_size_counts(token_file: Path, tmp_pat
 
 
 def test_wyoming_on_loopback_is_for_this_machine() -> None:
-    access = peer_access("127.0.0.1", (), ())
+    access = peer_access("wyoming", "127.0.0.1", (), ())
     assert access.permits("127.0.0.1")
     assert access.permits("::1")
     assert not access.permits("192.168.1.9")
@@ -118,11 +118,11 @@ def test_wyoming_on_loopback_is_for_this_machine() -> None:
 
 def test_wyoming_beyond_loopback_needs_networks() -> None:
     with pytest.raises(ConfigurationError, match=r"--allow 192\.168\.1\.0/24, or --insecure wyoming"):
-        peer_access("0.0.0.0", (), ())
+        peer_access("wyoming", "0.0.0.0", (), ())
 
 
 def test_wyoming_lets_in_the_networks_it_was_given() -> None:
-    access = peer_access("::", ("192.168.1.0/24", "fd00::/8"), ())
+    access = peer_access("wyoming", "::", ("192.168.1.0/24", "fd00::/8"), ())
     assert access.permits("192.168.1.9")
     assert access.permits("::ffff:192.168.1.9")
     assert access.permits("fd00::1")
@@ -133,7 +133,7 @@ def test_wyoming_lets_in_the_networks_it_was_given() -> None:
 
 
 def test_insecure_wyoming_is_open_and_said_aloud(caplog: pytest.LogCaptureFixture) -> None:
-    access = peer_access("0.0.0.0", (), ("wyoming",))
+    access = peer_access("wyoming", "0.0.0.0", (), ("wyoming",))
     assert access.permits("8.8.8.8")
     assert "OPEN TO EVERYBODY" in caplog.text
 
@@ -141,4 +141,4 @@ def test_insecure_wyoming_is_open_and_said_aloud(caplog: pytest.LogCaptureFixtur
 @pytest.mark.parametrize("network", ["192.168.1.5/24", "home", "192.168.1.0/99"])
 def test_a_network_that_is_none_is_refused(network: str) -> None:
     with pytest.raises(ConfigurationError, match=r"write a network as 192\.168\.1\.0/24"):
-        peer_access("0.0.0.0", (network,), ())
+        peer_access("wyoming", "0.0.0.0", (network,), ())

@@ -30,6 +30,7 @@ from tests.support.values import REWRITING, final
 START = AudioStart(rate=16000, width=2, channels=1).event()
 CHUNK = AudioChunk(rate=16000, width=2, channels=1, audio=bytes(2048)).event()
 STOP = AudioStop().event()
+PING = b'{"type":"ping"}\n'
 
 
 async def send_utterance(client: AsyncClient) -> None:
@@ -272,11 +273,28 @@ async def test_connections_far_beyond_the_sessions_are_refused() -> None:
     limits = LimitSettings(max_sessions=1, hello_timeout_s=20)
     async with wyoming_door(ScriptedRecognizer(), limits=limits) as uri:
         held = [await asyncio.open_connection(*raw(uri)) for _ in range(65)]
+        for held_reader, held_writer in held:
+            held_writer.write(PING)
+            await held_reader.readline()
         reader, writer = await asyncio.open_connection(*raw(uri))
         assert b"limits.max_sessions" in await reader.read()
         for _, open_writer in [*held, (reader, writer)]:
             open_writer.close()
             await open_writer.wait_closed()
+
+
+async def test_connections_that_say_nothing_give_way_to_who_has_something_to_say() -> None:
+    limits = LimitSettings(max_sessions=1, hello_timeout_s=20)
+    async with wyoming_door(ScriptedRecognizer(), limits=limits) as uri:
+        held = [await asyncio.open_connection(*raw(uri)) for _ in range(200)]
+        reader, writer = await asyncio.open_connection(*raw(uri))
+        writer.write(PING)
+        assert b'"pong"' in await reader.readline()
+        assert await held[0][0].read() == b""
+        for _, open_writer in [*held, (reader, writer)]:
+            open_writer.close()
+            with contextlib.suppress(OSError):
+                await open_writer.wait_closed()
 
 
 async def test_wyoming_over_a_unix_socket(tmp_path: Path) -> None:

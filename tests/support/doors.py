@@ -12,9 +12,9 @@ from typing import Any
 import websockets
 from websockets.asyncio.client import ClientConnection, connect
 
-from edge_asr.protocols.native import NativeConversation
-from edge_asr.servers.doors import HttpDoor, WyomingDoor
+from edge_asr.servers.doors import HttpDoor, PortDoor, WyomingDoor
 from edge_asr.servers.http import HttpServices
+from edge_asr.servers.routes import port_conversation, websocket_routes
 from edge_asr.settings import LimitSettings, ServerSettings
 from edge_asr.workers.base import Recognizer
 
@@ -42,7 +42,7 @@ async def http_door(
             metrics=lambda: (b"edge_asr_up 1\n", "text/plain"),
             status=lambda: {"state": recognizer.status().state},
             spool_directory=spool_directory,
-            websockets={"/v1/stream": NativeConversation},
+            websockets=websocket_routes(limits),
         )
     )
     try:
@@ -64,9 +64,27 @@ async def wyoming_door(
         await door.close()
 
 
+@contextlib.asynccontextmanager
+async def port_door(
+    name: str, recognizer: Recognizer, *, limits: LimitSettings = LIMITS, **settings: Any
+) -> AsyncIterator[str]:
+    """Address of an open port for the protocol of this name alone."""
+    door = PortDoor(name, 0, replace(LOCAL, **settings), limits)
+    await door.open(port_conversation(name, limits), recognizer)
+    try:
+        yield door.description.address
+    finally:
+        await door.close()
+
+
+def websocket_client(base: str, path: str, **options: Any) -> connect:
+    """A websocket client of the HTTP door."""
+    return connect(base.replace("http", "ws", 1) + path, compression=None, **options)
+
+
 def native_client(base: str, **options: Any) -> connect:
     """A websocket client of the native protocol."""
-    return connect(base.replace("http", "ws", 1) + "/v1/stream", compression=None, **options)
+    return websocket_client(base, "/v1/stream", **options)
 
 
 async def read_messages(client: ClientConnection) -> list[dict[str, Any]]:

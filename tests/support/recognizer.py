@@ -44,6 +44,10 @@ class ScriptedSession:
         self.audio += data
         self.has_heard.set()
 
+    async def caught_up(self) -> None:
+        await self._recognizer.may_take.wait()
+        await self._events.join()
+
     async def send_recording(self, path: Path, max_duration_s: float) -> None:
         self.recording = await asyncio.to_thread(path.read_bytes)
         await self.finish()
@@ -53,6 +57,8 @@ class ScriptedSession:
 
     async def finish(self) -> None:
         self.is_finished.set()
+        if self._recognizer.first_word is not None:
+            self.say(self._recognizer.first_word)
         if self._recognizer.failure is not None:
             self.say(self._recognizer.failure)
             return
@@ -66,6 +72,7 @@ class ScriptedSession:
             if self.is_finished.is_set():
                 await self._recognizer.may_answer.wait()
             yield event
+            self._events.task_done()
             if isinstance(event, SessionEnded | Failed):
                 return
 
@@ -95,6 +102,8 @@ class ScriptedRecognizer:
         self.words = words
         self.ready = ready
         self.max_sessions = max_sessions
+        self.first_word: TranscriptEvent | None = None
+        """What a session says before it ends."""
         self.failure: Failed | None = None
         self.start_error: Exception | None = None
         self.state = "ready" if ready else "starting"

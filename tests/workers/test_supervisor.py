@@ -12,7 +12,6 @@ from edge_asr.errors import ConfigurationError, EdgeAsrError, MachineError, Mode
 from edge_asr.requests import SessionOptions
 from edge_asr.resources.affinity import escaped_threads, thread_masks
 from edge_asr.settings import WorkerSettings
-from edge_asr.workers.supervisor import silence_of
 from tests.support.processes import children, is_running, oom_score, threads
 from tests.support.waiting import until
 
@@ -146,15 +145,3 @@ async def test_restarts_are_counted_by_reason(make_pool, registry):
 
     assert (count("died"), count("load_failed")) == (1, 1)
     assert registry.get_sample_value("edge_asr_worker_up", {"worker": "0"}) == 0
-
-
-@pytest.mark.parametrize(
-    ("silent_s", "without_progress_s", "reason"),
-    [
-        (9.9, 59.9, ""),
-        (10.5, 10.5, "it did not answer for 10 s"),
-        (1.0, 61.0, "it decoded nothing for 61 s"),
-    ],
-)
-def test_a_worker_is_taken_to_hang_after_its_time_out(silent_s, without_progress_s, reason):
-    assert silence_of(silent_s, without_progress_s, WorkerSettings()) == reason

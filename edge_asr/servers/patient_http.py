@@ -1,0 +1,96 @@
+"""HTTP connections that cannot be used up: a request's head has a deadline, and idle connections give way to new ones.
+
+uvicorn keeps a connection that never finishes a head, and counts it against a limit beyond which it answers everybody
+503, the health check too. Here a flood of idle connections only pushes out its own kind: a new connection closes the
+oldest idle one, so that whoever asks something gets an answer. Those that are busy are bounded by what they do: the
+websocket doors and the uploads count themselves.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from edge_asr.servers.crowd import is_crowding
+from edge_asr.settings import LimitSettings
+
+MOST_IDLE = 64
+"""Connections without a request that are kept; keep-alive of ordinary clients, and room for port scanners."""
+
+_REFUSAL = (
+    b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 10\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\n"
+    b"limits.max_connections_per_address: too many connections from this address\n"
+)
+
+logger = logging.getLogger(__name__)
+
+
+def patient_http(limits: LimitSettings) -> type[H11Protocol]:
+    """The protocol class with these limits."""
+    return type(
+        "LimitedHttp",
+        (_PatientHttp,),
+        {"hello_timeout_s": limits.hello_timeout_s, "max_per_address": limits.max_connections_per_address},
+    )
+
+
+class _PatientHttp(H11Protocol):
+    """One connection; uvicorn makes it, so its limits are attributes of the class."""
+
+    hello_timeout_s: float
+    max_per_address: int
+    _numbers = itertools.count()
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.number = next(self._numbers)
+        address = _address_of(self)
+        if is_crowding(address, map(_address_of, self.connections), self.max_per_address):
+            logger.warning("http %s: more than %d connections from there", address, self.max_per_address)
+            transport.write(_REFUSAL)
+            transport.close()
+            return
+        self._await_head()
+        self._make_room()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._await_head()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no request is being served."""
+        return self.cycle is None or self.cycle.response_complete
+
+    def _await_head(self) -> None:
+        self._stop_waiting()
+        if not self.transport.is_closing():
+            self._deadline = self.loop.call_later(self.hello_timeout_s, self._close_silent)
+
+    def _stop_waiting(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+
+    def _close_silent(self) -> None:
+        # A websocket has another protocol by now and is no concern of this one.
+        if self in self.connections and self.is_idle:
+            self.transport.abort()
+
+    def _make_room(self) -> None:
+        idle = [other for other in self.connections if isinstance(other, _PatientHttp) and other.is_idle]
+        if len(idle) > MOST_IDLE:
+            min(idle, key=lambda other: other.number).transport.abort()
+
+
+def _address_of(connection: object) -> str:
+    """Address of the other end; empty for a unix socket."""
+    client = getattr(connection, "client", None)
+    return str(client[0]) if client else ""

@@ -1,0 +1,71 @@
+"""Telling a worker that hangs from one that is slow, soon and without false alarms. Pure: fed with samples.
+
+Time-outs alone must be long: a board that swaps, or shares its core, makes a healthy worker silent for seconds. The
+kernel knows better. A process all of whose threads are stopped was stopped by somebody; one that says nothing and
+of which no thread has run at all, nor waits for the processor or for a disk, waits for something that does not come: a
+worker with sessions wakes every second to say that it lives.
+"""
+
+from __future__ import annotations
+
+from edge_asr.resources.processes import ProcessActivity
+from edge_asr.settings import WorkerSettings
+
+SAMPLE_EVERY_S = 0.5
+LATEST_SAMPLE_S = 2 * SAMPLE_EVERY_S
+"""Between two samples; when more time has passed, this process was held up itself and knows nothing."""
+
+STOPPED_AFTER_S = 0.4
+"""All threads stopped, seen twice."""
+
+ASLEEP_AFTER_S = 2.4
+"""No thread has run, and heartbeats are a second apart."""
+
+_STOPPED = frozenset("T")
+_ASLEEP = frozenset("SI")
+
+
+class HangWatch:
+    """One worker that has sessions.
+
+    Args:
+        settings: The time-outs that hold in any case.
+    """
+
+    def __init__(self, settings: WorkerSettings) -> None:
+        self._settings = settings
+        self._sampled_s = float("-inf")
+        self._activity: ProcessActivity | None = None
+        self._since_s = 0.0
+
+    def forget(self) -> None:
+        """It has no sessions now; what it does tells nothing."""
+        self._activity = None
+
+    def reason(self, activity: ProcessActivity | None, now_s: float, silent_s: float, without_progress_s: float) -> str:
+        """Why it is taken to hang, as a clause; empty while it is not.
+
+        Args:
+            activity: Of its threads, now; ``None`` when it cannot be read.
+            now_s: Monotonic seconds.
+            silent_s: Since its last message.
+            without_progress_s: Since its decode thread last reported.
+        """
+        still_s = self._still_s(activity, now_s)
+        if activity is not None and activity.states == _STOPPED and still_s > STOPPED_AFTER_S:
+            return "it was stopped by a signal"
+        if activity is not None and activity.states <= _ASLEEP and min(still_s, silent_s) > ASLEEP_AFTER_S:
+            return f"it has not run for {still_s:.1f} s although there is work"
+        if silent_s > self._settings.hang_timeout_s:
+            return f"it did not answer for {silent_s:.0f} s"
+        if without_progress_s > self._settings.stall_timeout_s:
+            return f"it decoded nothing for {without_progress_s:.0f} s"
+        return ""
+
+    def _still_s(self, activity: ProcessActivity | None, now_s: float) -> float:
+        """For how long every sample has been the same."""
+        is_late = now_s - self._sampled_s > LATEST_SAMPLE_S
+        if activity is None or is_late or activity != self._activity:
+            self._activity, self._since_s = activity, now_s
+        self._sampled_s = now_s
+        return now_s - self._since_s

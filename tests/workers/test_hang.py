@@ -1,0 +1,75 @@
+"""When a worker is taken to hang: soon where the kernel is certain, after its time-outs otherwise."""
+
+from __future__ import annotations
+
+import pytest
+
+from edge_asr.resources.processes import ProcessActivity
+from edge_asr.settings import WorkerSettings
+from edge_asr.workers.hang import SAMPLE_EVERY_S, HangWatch
+
+STOPPED = ProcessActivity(frozenset("T"), 7)
+ASLEEP = ProcessActivity(frozenset("S"), 7)
+WAITS_FOR_CORE = ProcessActivity(frozenset("RS"), 7)
+WAITS_FOR_DISK = ProcessActivity(frozenset("DS"), 7)
+
+
+@pytest.fixture
+def watch() -> HangWatch:
+    return HangWatch(WorkerSettings(hang_timeout_s=10.0, stall_timeout_s=60.0))
+
+
+def verdicts(watch: HangWatch, activity: ProcessActivity | None, seconds: float, *, begin_s: float = 0.0) -> list[str]:
+    """What it says at each sample while nothing comes from the worker."""
+    samples = round(seconds / SAMPLE_EVERY_S)
+    times = [begin_s + SAMPLE_EVERY_S * number for number in range(samples + 1)]
+    return [watch.reason(activity, now_s, now_s - begin_s, now_s - begin_s) for now_s in times]
+
+
+def test_a_stopped_worker_is_known_at_the_second_look(watch: HangWatch) -> None:
+    assert verdicts(watch, STOPPED, 0.5) == ["", "it was stopped by a signal"]
+
+
+def test_a_worker_that_a_debugger_holds_is_given_its_time(watch: HangWatch) -> None:
+    held = ProcessActivity(frozenset("t"), 7)
+    assert not any(verdicts(watch, held, 10.0))
+
+
+def test_a_worker_of_which_no_thread_has_run_is_known_before_its_time_out(watch: HangWatch) -> None:
+    said = verdicts(watch, ASLEEP, 2.5)
+    assert said[:-1] == [""] * 5
+    assert said[-1] == "it has not run for 2.5 s although there is work"
+
+
+@pytest.mark.parametrize("activity", [WAITS_FOR_CORE, WAITS_FOR_DISK, None], ids=["core", "disk", "unknown"])
+def test_a_worker_that_is_only_slow_has_its_whole_time_out(watch: HangWatch, activity: ProcessActivity | None) -> None:
+    said = verdicts(watch, activity, 10.5)
+    assert said[:-1] == [""] * 21
+    assert said[-1] == "it did not answer for 10 s"
+
+
+def test_a_worker_that_runs_now_and_then_is_not_asleep(watch: HangWatch) -> None:
+    for number in range(20):
+        woken = ProcessActivity(frozenset("S"), number)
+        assert watch.reason(woken, number * SAMPLE_EVERY_S, 5.0, 5.0) == ""
+
+
+def test_a_worker_that_speaks_is_not_asleep(watch: HangWatch) -> None:
+    assert not any(watch.reason(ASLEEP, number * SAMPLE_EVERY_S, 0.5, 0.5) for number in range(20))
+
+
+def test_nothing_is_concluded_by_a_front_that_was_held_up_itself(watch: HangWatch) -> None:
+    assert watch.reason(ASLEEP, 0.0, 0.0, 0.0) == ""
+    assert watch.reason(ASLEEP, 8.0, 8.0, 8.0) == ""
+
+
+def test_what_it_did_without_sessions_is_forgotten(watch: HangWatch) -> None:
+    assert not any(watch.reason(ASLEEP, number * SAMPLE_EVERY_S, 0.0, 0.0) for number in range(20))
+    watch.forget()
+    assert watch.reason(ASLEEP, 10.0, 3.0, 3.0) == ""
+
+
+def test_a_worker_that_lives_and_decodes_nothing_is_known_after_its_time_out(watch: HangWatch) -> None:
+    busy = ProcessActivity(frozenset("R"), 7)
+    assert watch.reason(busy, 0.0, 1.0, 59.9) == ""
+    assert watch.reason(busy, 0.5, 1.0, 61.0) == "it decoded nothing for 61 s"
