@@ -4,7 +4,8 @@
 
     EdgeAsrError
      ├ ConfigurationError        the words on the command line or in the configuration are wrong
-     │  └ UnknownProvider
+     │  ├ UnknownProvider
+     │  └ DeviceNameUnclear
      ├ InputError                some audio, manifest or corpus cannot be used
      │  ├ AudioNotFound
      │  ├ AudioUnreadable
@@ -24,6 +25,7 @@
      │  ├ ProviderUnavailable
      │  ├ LibraryMissing
      │  ├ DeviceUnavailable
+     │  ├ DeviceNotFound
      │  ├ AddressInUse
      │  ├ StoreNotWritable
      │  ├ StoreBusy
@@ -59,6 +61,8 @@ __all__ = [
     "AudioUnsupported",
     "ChoiceImpossible",
     "ConfigurationError",
+    "DeviceNameUnclear",
+    "DeviceNotFound",
     "DeviceUnavailable",
     "DiskFull",
     "EdgeAsrError",
@@ -121,6 +125,16 @@ class UnknownProvider(ConfigurationError):
         self.provider = provider
         self.known = tuple(known)
         super().__init__(f"unknown provider {provider!r}; use one of: {', '.join(self.known)}")
+
+
+class DeviceNameUnclear(ConfigurationError):
+    """The words that name a sound device do not say which one."""
+
+    code = "device_name_unclear"
+
+    def __init__(self, device: str, reason: str) -> None:
+        self.device = device
+        super().__init__(f"sound device {device!r}: {reason}; `edge-asr devices` lists their names")
 
 
 class InputError(EdgeAsrError):
@@ -317,6 +331,23 @@ class DeviceUnavailable(MachineError, OSError):
 
     def __str__(self) -> str:
         return f"sound device {self.device!r}: {self.reason}; `edge-asr doctor` says who holds it"
+
+
+class DeviceNotFound(MachineError, LookupError):
+    """No sound device has this name, or there is none at all."""
+
+    code = "device_not_found"
+    is_retryable = True
+
+    def __init__(self, device: str, known: Sequence[str]) -> None:
+        self.device = device
+        self.known = tuple(known)
+        which = f"no sound device {device!r} records" if device else "no sound device records"
+        there = f"those that do: {', '.join(self.known)}" if known else "`edge-asr doctor` says what may be in the way"
+        super().__init__(f"{which}; {there}")
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class AddressInUse(MachineError, OSError):
