@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from edge_asr.errors import ConfigurationError
+from edge_asr.requests import Channel
 
 DecodingMethod = Literal["greedy_search", "modified_beam_search"]
 MemoryProfile = Literal["low", "normal"]
@@ -303,6 +304,20 @@ class AdmissionSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class MicrophoneSettings:
+    """The microphone of this machine. TOML table ``[microphone]``."""
+
+    device: str = ""
+    """Name of the sound device or a part of it, id of its card, ``usb:PATH`` or ``default``; empty: the daemon has no
+    microphone, and ``listen`` takes the default one. `edge-asr devices` lists them."""
+    channel: Channel = "mix"
+    """Which of several channels is heard: ``mix``, ``left`` or ``right``."""
+
+    def __post_init__(self) -> None:
+        _one_of("microphone", "channel", self.channel, get_args(Channel))
+
+
+@dataclass(frozen=True, slots=True)
 class LogSettings:
     """What is written to standard error. TOML table ``[log]``."""
 
@@ -326,6 +341,7 @@ class Settings:
     server: ServerSettings = field(default_factory=ServerSettings)
     limits: LimitSettings = field(default_factory=LimitSettings)
     admission: AdmissionSettings = field(default_factory=AdmissionSettings)
+    microphone: MicrophoneSettings = field(default_factory=MicrophoneSettings)
     log: LogSettings = field(default_factory=LogSettings)
 
 

@@ -97,6 +97,27 @@ class Instruments:
             ["process"],
             registry=registry,
         )
+        self._microphone_up = Gauge(
+            "edge_asr_microphone_up",
+            "1 while the microphone records, 0 while it is lost.",
+            ["device"],
+            registry=registry,
+        )
+        self._microphone_losses = Counter(
+            "edge_asr_microphone_losses", "Times the microphone was lost.", ["device"], registry=registry
+        )
+        self._microphone_overruns = Counter(
+            "edge_asr_microphone_overruns",
+            "Times the sound device said that it lost audio.",
+            ["device"],
+            registry=registry,
+        )
+        self._microphone_gaps = Counter(
+            "edge_asr_microphone_gap_seconds",
+            "Audio lost by the sound device or before it could be read, seconds.",
+            ["device"],
+            registry=registry,
+        )
         self._totals = {
             key: Counter(name, text, ["worker"], registry=registry) for key, (name, text) in _WORKER_TOTALS.items()
         }
@@ -137,6 +158,21 @@ class Instruments:
     def final_delivered(self, protocol: str, latency_s: float) -> None:
         """The client had so long to wait for its final."""
         self._final_latency.labels(protocol).observe(latency_s)
+
+    # Microphone
+
+    def microphone_is_open(self, device: str, *, is_open: bool) -> None:
+        """It records, or it does not."""
+        self._microphone_up.labels(device).set(is_open)
+
+    def microphone_lost(self, device: str) -> None:
+        """It was unplugged, or stopped delivering."""
+        self._microphone_losses.labels(device).inc()
+
+    def microphone_heard(self, device: str, overruns: int, gap_s: float) -> None:
+        """A piece of audio, with what was lost before it."""
+        self._microphone_overruns.labels(device).inc(overruns)
+        self._microphone_gaps.labels(device).inc(gap_s)
 
     # Workers
 

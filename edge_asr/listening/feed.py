@@ -1,0 +1,78 @@
+"""Many listeners of one microphone: a slow one misses the oldest events, and holds up nobody. Asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator
+
+from edge_asr.listening.messages import MicrophoneEvent, MicrophoneState
+
+MOST_EVENTS = 256
+"""Waiting for one listener: some 20 seconds of them."""
+
+
+class Feed:
+    """Hands every event on to whoever listens at the moment.
+
+    Args:
+        state: The microphone's state now; what a new listener hears first.
+    """
+
+    def __init__(self, state: Callable[[], MicrophoneState]) -> None:
+        self._state = state
+        self._listeners: set[_Listener] = set()
+        self._is_closed = False
+
+    def put(self, event: MicrophoneEvent) -> None:
+        """Something happened."""
+        for listener in self._listeners:
+            listener.put(event)
+
+    def close(self) -> None:
+        """Nothing more will happen."""
+        self._is_closed = True
+        for listener in self._listeners:
+            listener.close()
+
+    async def events(self) -> AsyncIterator[MicrophoneEvent]:
+        """The state now, then what happens, to the end."""
+        with self._listening() as listener:
+            yield self._state()
+            while (event := await listener.get()) is not None:
+                yield event
+
+    @contextlib.contextmanager
+    def _listening(self) -> Iterator[_Listener]:
+        listener = _Listener()
+        self._listeners.add(listener)
+        if self._is_closed:
+            listener.close()
+        try:
+            yield listener
+        finally:
+            self._listeners.discard(listener)
+
+
+class _Listener:
+    def __init__(self) -> None:
+        self._events: deque[MicrophoneEvent] = deque(maxlen=MOST_EVENTS)
+        self._has_news = asyncio.Event()
+        self._is_closed = False
+
+    def put(self, event: MicrophoneEvent) -> None:
+        self._events.append(event)
+        self._has_news.set()
+
+    def close(self) -> None:
+        self._is_closed = True
+        self._has_news.set()
+
+    async def get(self) -> MicrophoneEvent | None:
+        while not self._events:
+            if self._is_closed:
+                return None
+            self._has_news.clear()
+            await self._has_news.wait()
+        return self._events.popleft()
