@@ -25,10 +25,12 @@ def segment_gap(before: str, after: str) -> str:
 def srt(finals: Sequence[Final]) -> str:
     """SubRip; segments without text are left out. Empty when nothing was said."""
     cues = [final for final in finals if final.text]
-    return "".join(
-        f"{number}\n{_time(cue.start_s, ',')} --> {_time(_cue_end_s(cue), ',')}\n{cue.text}\n\n"
-        for number, cue in enumerate(cues, start=1)
-    )
+    return "".join(srt_cue(number, cue) for number, cue in enumerate(cues, start=1))
+
+
+def srt_cue(number: int, cue: Final) -> str:
+    """One segment as SubRip; cues are numbered from 1."""
+    return f"{number}\n{_time(cue.start_s, ',')} --> {_time(_cue_end_s(cue), ',')}\n{cue.text}\n\n"
 
 
 def vtt(finals: Sequence[Final]) -> str:

@@ -39,6 +39,7 @@ class CommandEntry:
 COMMANDS: Mapping[str, CommandEntry] = MappingProxyType(
     {
         "transcribe": CommandEntry("edge_asr.cli.transcribe:transcribe", "Turn recordings into text or subtitles."),
+        "listen": CommandEntry("edge_asr.cli.listen:listen", "Write down what a microphone hears."),
         "serve": CommandEntry("edge_asr.cli.serve:serve", "Run the daemon."),
         "client": CommandEntry("edge_asr.cli.client:client", "Send recordings to a running daemon."),
         "status": CommandEntry("edge_asr.cli.status:status", "Ask a running daemon how it is."),
