@@ -22,6 +22,7 @@ from typing import Any
 from edge_asr import __version__
 from edge_asr.administration import Administration, log_reload
 from edge_asr.errors import AddressInUse, ConfigurationError, EdgeAsrError
+from edge_asr.listening.service import Listening
 from edge_asr.metrics.exposition import CONTENT_TYPE, new_registry, render
 from edge_asr.metrics.instruments import Instruments
 from edge_asr.resources.memory import read_process_memory
@@ -102,11 +103,15 @@ async def _serve(
     read_settings: Callable[[str], Settings],
 ) -> None:
     registry = new_registry()
+    instruments = Instruments(registry)
     models = StoreModels(store, settings)
-    pool = Pool(served(store, model, settings), Instruments(registry), models=models)
+    pool = Pool(served(store, model, settings), instruments, models=models)
+    listening = Listening(settings.microphone, pool, instruments) if settings.microphone.device else None
     administration = Administration(pool, store, models, settings, read_settings)
-    daemon = Daemon(settings, pool, lambda: (render(registry), CONTENT_TYPE), surroundings, administration)
+    daemon = Daemon(settings, pool, lambda: (render(registry), CONTENT_TYPE), surroundings, administration, listening)
     await daemon.run()
+    if listening is not None and listening.failure is not None:
+        raise listening.failure
 
 
 class Daemon:
@@ -119,7 +124,9 @@ class Daemon:
         metrics: Callable[[], tuple[bytes, str]],
         surroundings: Surroundings,
         administration: Administration | None = None,
+        listening: Listening | None = None,
     ) -> None:
+        self._listening = listening
         self._settings = settings
         self._administration = administration
         self._reloading: set[asyncio.Task[None]] = set()
@@ -168,6 +175,8 @@ class Daemon:
         with self._signals():
             try:
                 await self._open_doors()
+                if self._listening is not None:
+                    self._listening.start(self.stop)
                 if await self._load_model():
                     await self._serve_until_stopped()
                 else:
@@ -230,6 +239,7 @@ class Daemon:
             spool_directory=self._surroundings.spool_directory,
             websockets=websocket_routes(self._settings.limits),
             administrator=self._administration,
+            microphone=self._listening.feed if self._listening is not None else None,
         )
 
     async def _load_model(self) -> bool:
@@ -262,6 +272,8 @@ class Daemon:
         self._notifier.stopping("stopping", drain_s + STOP_GRACE_S)
         if self._wyoming is not None:
             self._wyoming.stop_accepting()
+        if self._listening is not None:
+            await self._listening.close(drain_s)
         if not await _unless(self._hurry, self._recognizer.close(drain_s)):
             await self._recognizer.close(0)
         logger.info("stopped")
@@ -269,6 +281,8 @@ class Daemon:
     async def _shut_down(self) -> None:
         for reloading in self._reloading:
             reloading.cancel()
+        if self._listening is not None:
+            await self._listening.close(0)
         await self._recognizer.close(0)
         for door in (self._wyoming, *self._ports, self._admin, self._http):
             if door is not None:
@@ -296,6 +310,7 @@ class Daemon:
             Machine(read_process_memory(os.getpid()).resident_bytes, hottest_celsius()),
             version=__version__,
             uptime_s=time.monotonic() - self._started_s,
+            microphone=self._listening.state if self._listening is not None else None,
         )
 
 

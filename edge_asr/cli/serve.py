@@ -22,6 +22,7 @@ from edge_asr.settings import Settings
 @click.option("--wyoming", metavar="URI", help="tcp://HOST:PORT, unix://PATH or off.")
 @click.option("--vosk-port", type=int, metavar="PORT", help="Port for Vosk's protocol alone, such as 2700.")
 @click.option("--sherpa-port", type=int, metavar="PORT", help="Port for sherpa-onnx's protocols alone, such as 6006.")
+@click.option("--mic", metavar="DEVICE", help="Listen to this sound device too; default for the default one.")
 @click.option(
     "--allow",
     multiple=True,
@@ -48,6 +49,7 @@ def serve(
     wyoming: str | None,
     vosk_port: int | None,
     sherpa_port: int | None,
+    mic: str | None,
     allow: tuple[str, ...],
     token_file: str | None,
     tls_cert: str | None,
@@ -73,6 +75,7 @@ def serve(
         "server.wyoming": ("--wyoming", wyoming),
         "server.vosk_port": ("--vosk-port", vosk_port),
         "server.sherpa_port": ("--sherpa-port", sherpa_port),
+        "microphone.device": ("--mic", mic),
         "server.allow": ("--allow", allow or None),
         "server.token_file": ("--token-file", token_file),
         "server.tls_cert": ("--tls-cert", tls_cert),

@@ -12,34 +12,24 @@ from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from edge_asr.listening.feed import Feed
 from edge_asr.protocols.openai import error_content, render_models
+from edge_asr.servers import page
 from edge_asr.servers.access import HttpAccess
 from edge_asr.servers.admin import Administrator, admin_routes
+from edge_asr.servers.browser_access import authorization
+from edge_asr.servers.microphone import MicrophoneDoor
 from edge_asr.servers.transcriptions import Transcriptions, body_response
 from edge_asr.servers.websocket import OpenConversation, WebSocketDoor
 from edge_asr.settings import LimitSettings
 from edge_asr.workers.base import Recognizer
 
-OPEN_PATHS = ("/health/live", "/health/ready")
-"""Probes carry no credentials."""
-
-_PAGE = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>edge-asr</title>
-<h1>edge-asr</h1>
-<p>Streaming speech recognition. This daemon answers at:</p>
-<ul>
-<li><a href="/status">/status</a>: model, sessions, figures</li>
-<li><a href="/health/ready">/health/ready</a>, <a href="/health/live">/health/live</a></li>
-<li><a href="/metrics">/metrics</a>: for Prometheus</li>
-<li><a href="/v1/models">/v1/models</a>, <code>POST /v1/audio/transcriptions</code>: as OpenAI's</li>
-<li><code>WS /v1/stream</code>: audio in, partials and finals out; <code>/v1/realtime</code> as OpenAI's,
-<code>/vosk</code> as vosk-server's, <code>/sherpa</code> and <code>/sherpa-offline</code> as sherpa-onnx's</li>
-</ul></html>
-"""
+OPEN_PATHS = ("/health/live", "/health/ready", "/")
+"""Probes carry no credentials, and neither does a browser that opens the page, which asks for the token itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +49,8 @@ class HttpServices:
     """Path to the protocol spoken there."""
     administrator: Administrator | None = None
     """Who carries out ``/admin/...``; for clients with a token only."""
+    microphone: Feed | None = None
+    """What the microphone of this machine hears, where it has one."""
 
 
 def create_app(services: HttpServices) -> ASGIApp:
@@ -67,7 +59,8 @@ def create_app(services: HttpServices) -> ASGIApp:
     transcriptions = Transcriptions(services.recognizer, services.limits, services.spool_directory)
     app = Starlette(
         routes=[
-            Route("/", reports.page),
+            Route("/", page.index),
+            Route(page.FOLDER + "{name}", page.file),
             Route("/health/live", reports.live),
             Route("/health/ready", reports.ready),
             Route("/metrics", reports.metrics),
@@ -79,6 +72,7 @@ def create_app(services: HttpServices) -> ASGIApp:
                 WebSocketRoute(path, WebSocketDoor(conversation, services.recognizer, services.limits).serve)
                 for path, conversation in services.websockets.items()
             ),
+            WebSocketRoute("/v1/mic", MicrophoneDoor(services.microphone, services.limits.idle_timeout_s).serve),
         ],
         exception_handlers={HTTPException: _http_error},
     )
@@ -105,11 +99,11 @@ class Gate:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request or websocket handshake."""
         headers = Headers(scope=scope)
-        if scope["path"] in OPEN_PATHS:
+        if scope["path"] in OPEN_PATHS or scope["path"].startswith(page.FOLDER):
             answer: ASGIApp = self._app
         elif not is_same_origin(headers.get("origin", ""), headers.get("host", "")):
             answer = _refusal(403, f"pages of {headers['origin']} may not use this daemon", "forbidden_origin", {})
-        elif not self._access.permits(headers.get("authorization", "")):
+        elif not self._access.permits(authorization(headers)):
             message = "this daemon needs a token: send the header 'Authorization: Bearer TOKEN'"
             answer = _refusal(401, message, "unauthorized", {"WWW-Authenticate": "Bearer"})
         else:
@@ -136,10 +130,6 @@ class Reports:
 
     def __init__(self, services: HttpServices) -> None:
         self._services = services
-
-    async def page(self, _: Request) -> Response:
-        """A page for people who type the address into a browser."""
-        return HTMLResponse(_PAGE)
 
     async def live(self, _: Request) -> Response:
         """The event loop runs."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from edge_asr.listening.messages import MicrophoneState
 from edge_asr.workers.base import PoolStatus
 
 
@@ -32,7 +33,13 @@ class Machine:
 
 
 def status_document(
-    pool: PoolStatus, doors: tuple[Door, ...], machine: Machine, *, version: str, uptime_s: float
+    pool: PoolStatus,
+    doors: tuple[Door, ...],
+    machine: Machine,
+    *,
+    version: str,
+    uptime_s: float,
+    microphone: MicrophoneState | None = None,
 ) -> dict[str, Any]:
     """The document."""
     ready, stats = pool.ready, pool.stats
@@ -49,6 +56,11 @@ def status_document(
         "rtf": round(stats.decode_s / stats.audio_s, 4) if stats and stats.audio_s else None,
         "stats": msgspec.to_builtins(stats) if stats else None,
         "memory_bytes": {"front": machine.front_rss_bytes, "worker": stats.rss_bytes if stats else 0},
+        "microphone": (
+            {"state": microphone.state, "device": microphone.device, "message": microphone.message}
+            if microphone
+            else None
+        ),
         "temperature_c": machine.temperature_c,
         "doors": [{"door": door.name, "address": door.address, "access": door.access} for door in doors],
     }

@@ -10,6 +10,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from edge_asr.errors import EdgeAsrError, LimitExceeded, ProtocolViolation
 from edge_asr.protocols.base import Conversation, Handshake, Message
+from edge_asr.servers.browser_access import answered_subprotocol
 from edge_asr.servers.dialogue import Dialogue, PeerGone
 from edge_asr.servers.stream import SPARE_CONNECTIONS
 from edge_asr.settings import LimitSettings
@@ -108,7 +109,7 @@ class WebSocketDoor:
         self._connections += 1
         try:
             conversation = self._open_conversation(_handshake_of(websocket))
-            await websocket.accept(_subprotocol(websocket))
+            await websocket.accept(answered_subprotocol(websocket.scope))
             link = WebSocketLink(websocket, self._limits.max_message_bytes)
             await Dialogue(link, conversation, self._recognizer, self._limits).run()
         except ProtocolViolation as refusal:
@@ -125,12 +126,6 @@ async def _deny(websocket: WebSocket, refusal: EdgeAsrError, status: int) -> Non
 def _handshake_of(websocket: WebSocket) -> Handshake:
     headers = {name.lower(): value for name, value in websocket.headers.items()}
     return Handshake(websocket.url.path, dict(websocket.query_params), headers)
-
-
-def _subprotocol(websocket: WebSocket) -> str | None:
-    """The first that is offered: a browser closes the connection when none is chosen, and ours all mean the same."""
-    offered: list[str] = websocket.scope.get("subprotocols", [])
-    return offered[0] if offered else None
 
 
 def close_code(reason: EdgeAsrError | None) -> int:

@@ -205,16 +205,18 @@ async def test_an_unknown_path_and_a_wrong_method_have_openais_error_shape() -> 
     assert unknown.json()["error"]["message"] == "GET /v1/nothing: Not Found"
 
 
-async def test_only_the_probes_are_open_without_the_token(tmp_path: Path) -> None:
+async def test_only_the_probes_and_the_page_are_open_without_the_token(tmp_path: Path) -> None:
     token_file = tmp_path / "token"
     token_file.write_text("t" * 32)
     token_file.chmod(0o600)
     right = {"Authorization": f"Bearer {'t' * 32}"}
     async with http_door(ScriptedRecognizer(), token_file=str(token_file)) as base:
-        statuses = {path: (await get(base, path)).status_code for path in ("/", "/status", "/metrics", "/v1/models")}
+        statuses = {path: (await get(base, path)).status_code for path in ("/status", "/metrics", "/v1/models")}
         assert set(statuses.values()) == {401}
         assert (await get(base, "/health/ready")).status_code == 200
         assert (await get(base, "/health/live")).status_code == 200
+        assert (await get(base, "/")).status_code == 200
+        assert (await get(base, "/page/main.js")).status_code == 200
         assert (await get(base, "/status", headers=right)).status_code == 200
         refused = await get(base, "/status", headers={"Authorization": "Bearer wrong"})
     assert refused.headers["www-authenticate"] == "Bearer"

@@ -12,6 +12,7 @@ from typing import Any
 import websockets
 from websockets.asyncio.client import ClientConnection, connect
 
+from edge_asr.listening.feed import Feed
 from edge_asr.servers.doors import HttpDoor, PortDoor, WyomingDoor
 from edge_asr.servers.http import HttpServices
 from edge_asr.servers.routes import port_conversation, websocket_routes
@@ -30,6 +31,7 @@ async def http_door(
     *,
     limits: LimitSettings = LIMITS,
     spool_directory: Path | None = None,
+    microphone: Feed | None = None,
     **settings: Any,
 ) -> AsyncIterator[str]:
     """Base address of an open HTTP door."""
@@ -43,6 +45,7 @@ async def http_door(
             status=lambda: {"state": recognizer.status().state},
             spool_directory=spool_directory,
             websockets=websocket_routes(limits),
+            microphone=microphone,
         )
     )
     try:
