@@ -1,9 +1,11 @@
-"""Break the daemon on purpose and count what its clients lost: ``tools/chaos.py [--seconds 60] [--json FILE]``.
+"""Break the daemon on purpose and count what its clients lost: ``tools/chaos.py [--swap] [--seconds 60]``.
 
 A real daemon with the bundled model serves live clients over the native websocket. Every client plays the bundled
 commands with pauses, at the pace of speech, and compares the finals it gets with those of an undisturbed session.
 Meanwhile the worker is killed or stopped (SIGKILL, SIGSTOP), other connections break off half-way, say nonsense, or
 send NaN. What happens when comes from a seed.
+
+With ``--swap`` its model is changed instead, again and again, and models that are damaged are offered to it.
 
 Counts sessions lost (no ``ended``), finals lost, finals doubled, and finals whose words differ; and for each fault of
 the worker the time until the last of its sessions was told that it goes on. Leaves with 1 when anything was lost.
@@ -15,6 +17,7 @@ import argparse
 import asyncio
 import contextlib
 import difflib
+import http.client
 import json
 import os
 import random
@@ -22,6 +25,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -31,6 +35,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from model_swaps import GOOD, SwapRecord, activate, fill_store
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
@@ -59,11 +64,12 @@ class Losses:
     recoveries_s: list[float] = field(default_factory=list)
     memory_before_bytes: int = 0
     memory_after_bytes: int = 0
+    swaps: SwapRecord = field(default_factory=SwapRecord)
 
     @property
     def is_clean(self) -> bool:
         """Whether nobody lost anything."""
-        return not (self.sessions_lost or self.finals_lost or self.finals_doubled)
+        return not (self.sessions_lost or self.finals_lost or self.finals_doubled or self.swaps.faults)
 
     def document(self) -> dict[str, Any]:
         """For ``--json``."""
@@ -73,13 +79,20 @@ class Losses:
 
 
 class Daemon:
-    """``edge-asr serve`` on a free port."""
+    """``edge-asr serve`` on a free port.
 
-    def __init__(self) -> None:
-        command = [sys.executable, "-m", "edge_asr", "serve", "-m", "starter-en", "--port", "0", "--wyoming", "off"]
+    Args:
+        model: What it serves.
+        environment: Further variables.
+    """
+
+    def __init__(self, model: str = "starter-en", **environment: str) -> None:
+        command = [sys.executable, "-m", "edge_asr", "serve", "-m", model, "--port", "0", "--wyoming", "off"]
         quick = {"EDGE_ASR_WORKER_HANG_TIMEOUT_S": "3", "EDGE_ASR_WORKER_RESTART_DELAY_S": "0.1"}
         quick |= {"EDGE_ASR_WORKER_MAX_RESTART_DELAY_S": "1", "EDGE_ASR_WORKER_REPLAY_PATIENCE_S": "120"}
-        self._process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ | quick)
+        self._process = subprocess.Popen(
+            command, stderr=subprocess.PIPE, text=True, env=os.environ | quick | environment
+        )
         self.log: list[str] = []
         self.url = self._wait_for_url()
         while not self._is_ready():
@@ -252,6 +265,26 @@ async def make_trouble(
     return hurts
 
 
+async def swap_models(daemon: Daemon, seconds: float, admin_socket: Path, damaged: Sequence[str]) -> SwapRecord:
+    """One model after the other until the time is up: a good one, then a damaged one."""
+    record = SwapRecord()
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        good = GOOD[record.swaps % 2]
+        status, code = await asyncio.to_thread(activate, admin_socket, good)
+        record.swaps += 1
+        if status != http.client.OK:
+            record.faults.append(f"{good} was refused: {code}")
+        before = await asyncio.to_thread(daemon.status)
+        bad = damaged[record.swaps % len(damaged)]
+        status, code = await asyncio.to_thread(activate, admin_socket, bad)
+        after = await asyncio.to_thread(daemon.status)
+        record.refused[bad] = code
+        if status == http.client.OK or before["worker_pid"] != after["worker_pid"] or after["state"] != "ready":
+            record.faults.append(f"{bad} changed something: {status} {code}")
+    return record
+
+
 def compare(expected: Sequence[str], client: Client, losses: Losses) -> None:
     """Add what one client lost."""
     losses.sessions += 1
@@ -286,9 +319,13 @@ async def run(daemon: Daemon, args: argparse.Namespace) -> Losses:
     await calm.talk(is_paced=False)
     losses = Losses(memory_before_bytes=daemon.memory_bytes())
     clients = [Client(daemon, sound) for _ in range(args.streams)]
-    trouble = make_trouble(daemon, args.seconds, args.every, random.Random(args.seed), losses)  # noqa: S311
     talking = asyncio.gather(*(client.talk() for client in clients))
-    hurts = await trouble
+    hurts: list[float] = []
+    if args.swap:
+        losses.swaps = await swap_models(daemon, args.seconds, args.admin_socket, args.damaged)
+    else:
+        draw = random.Random(args.seed)  # noqa: S311
+        hurts = await make_trouble(daemon, args.seconds, args.every, draw, losses)
     await talking
     for client in clients:
         compare(calm.finals, client, losses)
@@ -306,9 +343,22 @@ def main() -> None:
     parser.add_argument("--streams", type=int, default=8)
     parser.add_argument("--every", type=float, default=4.0, help="seconds between two faults, on average")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--swap", action="store_true", help="change the model instead of hurting the worker")
     parser.add_argument("--json", type=Path, metavar="FILE")
     args = parser.parse_args()
-    daemon = Daemon()
+    with tempfile.TemporaryDirectory(prefix="edge-asr-chaos-") as home:
+        break_daemon(args, Path(home))
+
+
+def break_daemon(args: argparse.Namespace, home: Path) -> None:
+    """Start a daemon, break it, print what was lost, and leave."""
+    if args.swap:
+        args.admin_socket, args.damaged = home / "admin.sock", fill_store(home)
+        # Sessions move soon, or they would end before they do.
+        swapping = {"EDGE_ASR_SERVER_ADMIN_SOCKET": str(args.admin_socket), "EDGE_ASR_WORKER_SWAP_DRAIN_S": "1"}
+        daemon = Daemon(GOOD[1], EDGE_ASR_HOME=str(home), **swapping)
+    else:
+        daemon = Daemon(EDGE_ASR_SERVER_ADMIN_SOCKET="off")
 
     async def everything() -> Losses:
         log = asyncio.create_task(asyncio.to_thread(daemon.drain_log))

@@ -13,6 +13,7 @@ import websockets
 from websockets.asyncio.client import ClientConnection, connect
 
 from edge_asr.listening.feed import Feed
+from edge_asr.servers.admin import Administrator
 from edge_asr.servers.doors import HttpDoor, PortDoor, WyomingDoor
 from edge_asr.servers.http import HttpServices
 from edge_asr.servers.routes import port_conversation, websocket_routes
@@ -32,6 +33,7 @@ async def http_door(
     limits: LimitSettings = LIMITS,
     spool_directory: Path | None = None,
     microphone: Feed | None = None,
+    administrator: Administrator | None = None,
     **settings: Any,
 ) -> AsyncIterator[str]:
     """Base address of an open HTTP door."""
@@ -46,6 +48,7 @@ async def http_door(
             spool_directory=spool_directory,
             websockets=websocket_routes(limits),
             microphone=microphone,
+            administrator=administrator,
         )
     )
     try:
