@@ -93,6 +93,7 @@ class Daemon:
         self._process = subprocess.Popen(
             command, stderr=subprocess.PIPE, text=True, env=os.environ | quick | environment
         )
+        self.pid = self._process.pid
         self.log: list[str] = []
         self.url = self._wait_for_url()
         while not self._is_ready():
