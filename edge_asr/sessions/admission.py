@@ -68,8 +68,7 @@ class Admission:
         Raises:
             Overloaded: There is no room, with the reason and a hint when to come back.
         """
-        if sessions >= self.max_sessions:
-            raise self._refusal(f"all {self.max_sessions} sessions are in use", now_ns)
+        self.require_slot(sessions, now_ns)
         able = {name: worker for name, worker in workers.items() if not worker.is_out_of_memory}
         if not able:
             raise self._refusal("the recogniser is at its memory limit and is being replaced", now_ns)
@@ -79,9 +78,23 @@ class Admission:
             raise self._refusal(self._why_full(able, now_ns), now_ns)
         return best
 
+    def require_slot(self, sessions: int, now_ns: int) -> None:
+        """Refuse one session more than may be open.
+
+        Raises:
+            Overloaded: As many as may be are open.
+        """
+        if sessions >= self.max_sessions:
+            raise self._refusal(f"all {self.max_sessions} sessions are in use", now_ns)
+
     def room(self, worker: Candidate, more: int, now_ns: int) -> float:
         """Streams that could still talk beside the worker's sessions and ``more`` new ones; negative: too many."""
-        return self.capacity(worker) - needed(worker, more, now_ns)
+        return self.capacity(worker) - self.needed(worker, now_ns, more)
+
+    def needed(self, worker: Candidate, now_ns: int, more: int = 0) -> float:
+        """Streams that talk at a time, at most, in the worker's sessions and ``more`` new ones."""
+        young = sum(now_ns - opened_ns < YOUNG_S * 1e9 for opened_ns in worker.opened_ns)
+        return worker.load.needed(len(worker.opened_ns) - young, young + more)
 
     def capacity(self, worker: Candidate) -> float:
         """Streams that one worker can decode in time at the machine's present heat; infinite while unknown."""
@@ -92,7 +105,7 @@ class Admission:
         capacity = sum(self.capacity(worker) for worker in workers.values())
         if not workers or math.isinf(capacity):
             return 0.0
-        in_use = sum(needed(worker, 0, now_ns) for worker in workers.values())
+        in_use = sum(self.needed(worker, now_ns) for worker in workers.values())
         return in_use / capacity if capacity > 0 else math.inf
 
     def choose_model(self, workers: Mapping[str, Candidate], now_ns: int) -> str:
@@ -132,19 +145,13 @@ class Admission:
 
     def _why_full(self, workers: Mapping[str, Candidate], now_ns: int) -> str:
         capacity = sum(self.capacity(worker) for worker in workers.values())
-        in_use = sum(needed(worker, 0, now_ns) for worker in workers.values())
+        in_use = sum(self.needed(worker, now_ns) for worker in workers.values())
         sessions = sum(len(worker.opened_ns) for worker in workers.values())
         cause = f" ({self.heat.reason})" if self.heat.reason else ""
         return (
             f"this machine keeps up with {capacity:.1f} streams that talk{cause}, and the {sessions} that are open "
             f"need {in_use:.1f}"
         )
-
-
-def needed(worker: Candidate, more: int, now_ns: int) -> float:
-    """Streams that talk at a time, at most, in the worker's sessions and ``more`` new ones."""
-    young = sum(now_ns - opened_ns < YOUNG_S * 1e9 for opened_ns in worker.opened_ns)
-    return worker.load.needed(len(worker.opened_ns) - young, young + more)
 
 
 def _forget(times_ns: deque[int], now_ns: int) -> None:

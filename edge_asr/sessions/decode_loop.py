@@ -20,6 +20,7 @@ from edge_asr.requests import Resume, SessionOptions
 from edge_asr.sessions.intake import Intake
 from edge_asr.sessions.scheduler import Scheduler
 from edge_asr.sessions.session import STEP_S, Session, SessionSettings
+from edge_asr.sessions.step_work import StepWork
 from edge_asr.settings import EndpointSettings, GateSettings, SchedulerSettings
 from edge_asr.tally import BATCH_SIZES, WAITS_S, Tally
 
@@ -43,6 +44,8 @@ class LoopFigures:
     """Silence of live sessions that the engine did not get; part of ``audio_s``."""
     stale_partials: int = 0
     """Not sent because decoding was late."""
+    live_audio_s: float = 0.0
+    """Of ``audio_s``, that of sessions somebody waits for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,7 @@ class DecodeLoop:
         described = engine.describe()
         self._figures = LoopFigures()
         """Of sessions that have ended, and of the engine."""
+        self.work = StepWork()
         self._engine = engine
         self._clock = clock
         # A non-streaming model decodes whole stretches one after the other; a batch would only delay its first.
@@ -310,6 +314,7 @@ class DecodeLoop:
         for session in batch:
             self.waits.add(max(0, started_ns - session.ready_ns) / 1e9)
             session.is_late = session.options.is_live and started_ns > session.due_ns + self._stale_after_ns
+        due_ns = [None if session.is_closing else session.due_ns for session in batch]
         self._on_native([session.session_id for session in batch])
         try:
             self._engine.decode([session.stream for session in batch])
@@ -319,9 +324,11 @@ class DecodeLoop:
         for session in batch:
             _look(session)
         self._on_native(())
+        ended_ns = self._clock.now_ns()
+        self.work.add(batch, due_ns, started_ns, ended_ns)
         self._figures = replace(
             self._figures,
-            decode_s=self._figures.decode_s + (self._clock.now_ns() - started_ns) / 1e9,
+            decode_s=self._figures.decode_s + (ended_ns - started_ns) / 1e9,
             batches=self._figures.batches + 1,
             batched_streams=self._figures.batched_streams + len(batch),
         )
@@ -357,9 +364,11 @@ def _progress_of(session: Session) -> Progress:
 
 
 def _with_session(total: LoopFigures, session: Session) -> LoopFigures:
+    audio_s = session.heard_s - session.backlog_s
     return replace(
         total,
-        audio_s=total.audio_s + session.heard_s - session.backlog_s,
+        audio_s=total.audio_s + audio_s,
+        live_audio_s=total.live_audio_s + (0.0 if session.options.is_batch else audio_s),
         segments=total.segments + session.segments,
         dropped_samples=total.dropped_samples + session.dropped_samples,
         replaced_samples=total.replaced_samples + session.replaced_samples,

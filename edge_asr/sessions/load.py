@@ -54,8 +54,8 @@ class Report:
     live_decode_s: float
     """Time in the engine that it took."""
     live_sessions: int
-    lateness_s: float
-    """By how much the latest step of a live session came after the next one was due; 0 when none did."""
+    late_steps: int
+    """Of the live steps, those that ended after they were due."""
 
 
 class WorkerLoad:
@@ -69,8 +69,8 @@ class WorkerLoad:
     """
 
     def __init__(self, settings: AdmissionSettings, chunk_s: float, max_batch: int, threads: int) -> None:
+        self.chunk_s = chunk_s
         self._settings = settings
-        self._chunk_s = chunk_s
         self._max_batch = max_batch
         self._threads = threads
         self._fit = StepCostFit()
@@ -92,7 +92,7 @@ class WorkerLoad:
         self._listened_s = keep * self._listened_s + report.live_sessions * report.seconds
         self._audio_s = keep * self._audio_s + report.live_audio_s
         self._decode_s = keep * self._decode_s + report.live_decode_s
-        if report.lateness_s > 0:
+        if report.late_steps:
             self._correction = max(LEAST_CORRECTION, self._correction * LATE_FACTOR)
         else:
             self._correction = min(1.0, self._correction + RECOVERY_PER_S * report.seconds)
@@ -113,12 +113,12 @@ class WorkerLoad:
 
     @property
     def _uncorrected(self) -> float:
-        if not self._chunk_s:
+        if not self.chunk_s:
             return self._by_audio
         cost = self._fit.cost
         if cost is None:
             return self._by_profile
-        return cost.streams(self._chunk_s, self._max_batch, self._settings.max_load)
+        return cost.streams(self.chunk_s, self._max_batch, self._settings.max_load)
 
     @property
     def _by_audio(self) -> float:
@@ -137,5 +137,5 @@ class WorkerLoad:
 
     def _talking(self, report: Report) -> float:
         """Sessions that talked, on average; one that sends faster than speech counts as one."""
-        streams = report.live_steps * self._chunk_s if self._chunk_s else report.live_audio_s
+        streams = report.live_steps * self.chunk_s if self.chunk_s else report.live_audio_s
         return min(float(report.live_sessions), streams / report.seconds)

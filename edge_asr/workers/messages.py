@@ -172,6 +172,14 @@ class Stats(msgspec.Struct, frozen=True, tag="stats"):
     """Streams by how long they waited for a step, in the buckets of :data:`edge_asr.tally.WAITS_S`."""
     wait_s: float
     """Sum of those waits."""
+    streams_squared: int = 0
+    """These and the next ones: see :class:`edge_asr.sessions.step_work.StepWork`."""
+    stream_decode_s: float = 0.0
+    live_streams: int = 0
+    live_decode_s: float = 0.0
+    late_streams: int = 0
+    live_audio_s: float = 0.0
+    """Of ``audio_s``, that of sessions somebody waits for."""
 
 
 ToWorker = (

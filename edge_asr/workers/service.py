@@ -158,6 +158,12 @@ class Service:
                 batch_sizes=loop.batch_sizes.counts,
                 waits=loop.waits.counts,
                 wait_s=loop.waits.total,
+                streams_squared=loop.work.streams_squared,
+                stream_decode_s=loop.work.stream_decode_s,
+                live_streams=loop.work.live_streams,
+                live_decode_s=loop.work.live_decode_s,
+                late_streams=loop.work.late_streams,
+                live_audio_s=figures.live_audio_s,
             )
         )
 

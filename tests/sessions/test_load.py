@@ -15,7 +15,7 @@ def loaded(settings: AdmissionSettings | None = None, chunk_s: float = CHUNK_S) 
     return WorkerLoad(settings or AdmissionSettings(), chunk_s, max_batch=16, threads=1)
 
 
-def report(sessions: int, talking: float, *, seconds: float = 1.0, step_s: float = 0.01, late_s: float = 0.0) -> Report:
+def report(sessions: int, talking: float, *, seconds: float = 1.0, step_s: float = 0.01, late: int = 0) -> Report:
     """What one second of work looks like with so many sessions, of which so many talk, in steps of one stream."""
     steps = talking * seconds / CHUNK_S
     return Report(
@@ -25,7 +25,7 @@ def report(sessions: int, talking: float, *, seconds: float = 1.0, step_s: float
         live_audio_s=talking * seconds,
         live_decode_s=steps * step_s,
         live_sessions=sessions,
-        lateness_s=late_s,
+        late_steps=late,
     )
 
 
@@ -79,7 +79,7 @@ def test_late_steps_lower_the_capacity_and_time_gives_it_back() -> None:
     load = loaded()
     load.report(report(10, 10))
     for _ in range(3):
-        load.report(report(10, 10, late_s=0.2))
+        load.report(report(10, 10, late=2))
     assert load.capacity == pytest.approx(28.8 * 0.95**3)
     for _ in range(20):
         load.report(report(10, 10))
