@@ -25,6 +25,8 @@ from edge_asr.errors import AddressInUse, ConfigurationError, EdgeAsrError
 from edge_asr.listening.service import Listening
 from edge_asr.metrics.exposition import CONTENT_TYPE, new_registry, render
 from edge_asr.metrics.instruments import Instruments
+from edge_asr.resources.affinity import pin_to
+from edge_asr.resources.delegation import take_delegated_group
 from edge_asr.resources.memory import read_process_memory
 from edge_asr.resources.thermal import hottest_celsius
 from edge_asr.servers.access import HttpAccess
@@ -105,7 +107,9 @@ async def _serve(
     registry = new_registry()
     instruments = Instruments(registry)
     models = StoreModels(store, settings)
-    pool = Pool(served(store, model, settings), instruments, models=models)
+    groups = take_delegated_group()
+    pool = Pool(served(store, model, settings), instruments, models=models, groups=groups)
+    pin_to(pool.front_cpus)  # workers choose cores of their own; these are what they leave
     listening = Listening(settings.microphone, pool, instruments) if settings.microphone.device else None
     administration = Administration(pool, store, models, settings, read_settings)
     daemon = Daemon(settings, pool, lambda: (render(registry), CONTENT_TYPE), surroundings, administration, listening)

@@ -66,7 +66,13 @@ class Notice(msgspec.Struct, frozen=True, tag="notice", tag_field="type"):
 
     session_id: str
     code: Literal[
-        "audio_dropped", "samples_replaced", "rate_suspicious", "engine_restarted", "model_changed", "hotwords_ignored"
+        "audio_dropped",
+        "samples_replaced",
+        "rate_suspicious",
+        "engine_restarted",
+        "model_changed",
+        "lighter_model",
+        "hotwords_ignored",
     ]
     message: str
     count: int = 0

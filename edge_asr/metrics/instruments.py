@@ -10,7 +10,8 @@ any window one likes::
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Collection, Mapping
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
@@ -41,6 +42,16 @@ _WORKER_LEVELS = {
 
 Spread = tuple[tuple[int, ...], float]
 """Values in each bucket by itself, and their sum."""
+_WORKER_CONFINEMENT = {
+    "capacity": ("edge_asr_worker_capacity_streams", "Streams that talk and can be decoded in time; +Inf: not known."),
+    "needed": ("edge_asr_worker_needed_streams", "Streams of its sessions that talk at a time, at most."),
+    "busy": ("edge_asr_worker_busy_ratio", "Share of the time that its decode thread spends in the engine."),
+    "memory_limit": ("edge_asr_worker_memory_limit_bytes", "Resident memory at which it is replaced, bytes; 0: none."),
+    "escaped": ("edge_asr_worker_escaped_threads", "Threads that may run outside the worker's cores."),
+}
+"""What bounds a worker: key, name and help of the gauge."""
+
+_THROTTLE_CAUSES = ("under_voltage", "frequency_capped", "throttled", "soft_temperature_limit")
 
 _MODEL_LABELS = ("worker", "model", "family", "provider", "languages", "threads")
 
@@ -132,6 +143,23 @@ class Instruments:
             "From the moment a stream's next step had its audio to the beginning of the step, seconds.",
             WAITS_S,
             registry,
+        )
+        self._confinement = {
+            key: Gauge(name, text, ["worker"], registry=registry) for key, (name, text) in _WORKER_CONFINEMENT.items()
+        }
+        self._temperature = Gauge(
+            "edge_asr_temperature_celsius", "Hottest sensor, degrees Celsius; NaN: there is none.", registry=registry
+        )
+        self._heat_share = Gauge(
+            "edge_asr_heat_capacity_ratio",
+            "Share of the workers' capacity that the machine's heat and clock leave; 1: all of it.",
+            registry=registry,
+        )
+        self._throttled = Gauge(
+            "edge_asr_throttled", "1 while the firmware holds the machine back, by cause.", ["cause"], registry=registry
+        )
+        self._is_lighter = Gauge(
+            "edge_asr_lighter_model_in_use", "1 while new sessions get the lighter model.", registry=registry
         )
         self._reported: dict[str, Mapping[str, float]] = {}
         self._served: dict[str, tuple[str, ...]] = {}
@@ -225,12 +253,35 @@ class Instruments:
 
     def worker_retired(self, worker: str) -> None:
         """There is no such worker any more; another one may have the same number later."""
-        for gauge in (self._worker_up, self._worker_load, *self._levels.values()):
+        for gauge in (self._worker_up, self._worker_load, *self._levels.values(), *self._confinement.values()):
             _forget(gauge, worker)
         _forget(self._memory, f"worker-{worker}")
         if worker in self._served:
             _forget(self._model, *self._served.pop(worker))
         self._reported.pop(worker, None)
+
+    def worker_capacity(self, worker: str, capacity: float, needed: float, busy: float) -> None:
+        """What a worker can carry and does, in streams that talk, and the share of its time in the engine."""
+        for key, value in (("capacity", capacity), ("needed", needed), ("busy", busy)):
+            self._confinement[key].labels(worker).set(value)
+
+    def worker_confinement(self, worker: str, memory_limit_bytes: int, escaped_threads: int) -> None:
+        """Its memory limit, 0 for none, and how many of its threads may leave its cores."""
+        self._confinement["memory_limit"].labels(worker).set(memory_limit_bytes)
+        self._confinement["escaped"].labels(worker).set(escaped_threads)
+
+    # The machine
+
+    def heat(self, celsius: float | None, capacity_share: float, throttling: Collection[str]) -> None:
+        """How hot it is, what share of the capacity that leaves, and what the firmware holds back."""
+        self._temperature.set(math.nan if celsius is None else celsius)
+        self._heat_share.set(capacity_share)
+        for cause in _THROTTLE_CAUSES:
+            self._throttled.labels(cause).set(cause in throttling)
+
+    def serve_lighter(self, is_lighter: bool) -> None:
+        """Whether new sessions get the lighter model."""
+        self._is_lighter.set(is_lighter)
 
     def watch_memory(self, process: str, resident_bytes: Callable[[], float]) -> None:
         """Ask this function for the resident memory of a process at every scrape."""

@@ -62,5 +62,9 @@ def status_document(
             else None
         ),
         "temperature_c": machine.temperature_c,
+        "workers": [
+            {key: value for key, value in msgspec.to_builtins(worker).items() if key != "stats"}
+            for worker in pool.workers
+        ],
         "doors": [{"door": door.name, "address": door.address, "access": door.access} for door in doors],
     }

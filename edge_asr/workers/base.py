@@ -79,7 +79,22 @@ class WorkerStatus(msgspec.Struct, frozen=True):
     model: str = ""
     """Store name of what it serves."""
     role: str = "active"
-    """``active``; ``other`` for a model that is asked for by name; ``trial``; ``leaving`` for one that is replaced."""
+    """``active``; ``twin`` for another one like it; ``other`` for a model that is asked for by name; ``trial``;
+    ``leaving`` for one that is replaced."""
+    cpus: tuple[int, ...] = ()
+    """Cores it is kept to."""
+    escaped_threads: int = 0
+    """Threads that may run elsewhere all the same."""
+    memory_bytes: int = 0
+    """Resident."""
+    memory_limit_bytes: int = 0
+    """At which it is replaced; 0 for none."""
+    busy: float = 0.0
+    """Share of the last second with work that its decode thread spent in the engine."""
+    capacity_streams: float | None = None
+    """Streams that talk without a pause and can be decoded in time; ``None`` while not known."""
+    needed_streams: float = 0.0
+    """Streams of its sessions that talk at a time, at most."""
 
 
 class PoolStatus(msgspec.Struct, frozen=True):

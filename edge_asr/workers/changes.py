@@ -23,6 +23,9 @@ from edge_asr.workers.served_model import ServedModel
 RECYCLE_AGAIN_S = 600.0
 """After a recycling that failed, or found too little memory for a second worker."""
 
+PRESSED_AGAIN_S = 60.0
+"""Between two recyclings for lack of memory: what its sessions really need, a fresh worker needs too."""
+
 Trial = Callable[[Place], Awaitable[None]]
 """Raises when the place must not be used."""
 
@@ -112,18 +115,42 @@ class Changes:
                 place = loaded
             else:
                 await self._find_memory(model)
-                place = await self._load(model, trial)
+                place = await self._load(model, trial, before.slot)
                 if loaded is not None and loaded is not before:
                     self._handover.take_over(place, loaded, everybody=True, after_s=0.0)
             self._roster.activate(place)
             is_same_name = before.model.name == model.name
             drain_s = model.settings.worker.swap_drain_s
-            self._handover.take_over(place, before, everybody=is_same_name, after_s=drain_s)
+            for leaving in (before, *self._roster.twins):
+                leaving.role = "other"
+                self._handover.take_over(place, leaving, everybody=is_same_name, after_s=drain_s)
             _logger.info("%s is active; %s drains", place.model.name, before.model.name)
+            await self._add_twins()
             return before
 
-    async def _load(self, model: ServedModel, trial: Trial | None = None) -> Place:
-        place = self._roster.add(model, "trial")
+    async def add_twins(self) -> None:
+        """Start the other workers of the active model; with fewer than configured it is served all the same."""
+        async with self._lock:
+            await self._add_twins()
+
+    async def _add_twins(self) -> None:
+        model = self._roster.active.model
+        slots = range(len(self._roster.placement(model).workers))
+        taken = {place.slot for place in (self._roster.active, *self._roster.twins)}
+        for slot in slots:
+            if slot in taken:
+                continue
+            try:
+                await self._find_memory(model)
+                twin = await self._load(model, slot=slot)
+            except EdgeAsrError as error:
+                _logger.warning("%d of %d workers serve %s: %s", len(taken), len(slots), model.name, error)
+                return
+            twin.role = "twin"
+            taken.add(slot)
+
+    async def _load(self, model: ServedModel, trial: Trial | None = None, slot: int | None = None) -> Place:
+        place = self._roster.add(model, "trial", slot)
         try:
             await place.worker.start()
             if trial is not None:
@@ -136,14 +163,15 @@ class Changes:
     # Room for it.
 
     async def _make_room(self, model: ServedModel) -> None:
-        serving = [place for place in self._roster if place.takes_sessions]
-        while len(serving) >= self.max_models:
+        while len(served := self._served_names()) >= self.max_models:
             idle = self._idlest()
             if idle is None:
-                raise ModelsBusy(model.name, [place.model.name for place in serving])
+                raise ModelsBusy(model.name, served)
             await self._roster.end(idle)
-            serving.remove(idle)
         await self._find_memory(model)
+
+    def _served_names(self) -> list[str]:
+        return list(dict.fromkeys(place.model.name for place in self._roster if place.takes_sessions))
 
     async def _find_memory(self, model: ServedModel) -> None:
         while model.needed_bytes > self._free_bytes():
@@ -168,7 +196,8 @@ class Changes:
         for place in self._roster:
             if place.takes_sessions and place.worker.state == "ready":
                 wear = place.wear(self._clock.now_ns())
-                if reason := reason_to_recycle(wear, place.model.settings.worker):
+                pressed: RecycleReason = "memory" if place.vitals.pressure != "none" else ""
+                if reason := pressed or reason_to_recycle(wear, place.model.settings.worker):
                     self._recycling = asyncio.create_task(self._recycle(place, reason), name="recycling")
                     return
 
@@ -176,27 +205,40 @@ class Changes:
         try:
             async with self._lock:
                 await self._replace(place, reason)
+        except NotEnoughMemory as error:
+            self._replace_at_once(place, reason, error)
         except EdgeAsrError as error:
             _logger.warning("worker %s is not recycled (%s): %s", place.worker.name, reason, error)
             self._not_before_ns = self._clock.now_ns() + round(RECYCLE_AGAIN_S * 1e9)
         finally:
             self._recycling = None
 
+    def _replace_at_once(self, place: Place, reason: RecycleReason, error: NotEnoughMemory) -> None:
+        """There is no room for two: at the hard limit the old one goes first, and its sessions wait for the next."""
+        if place.vitals.pressure == "hard" and place.vitals.bounds is not None:
+            place.worker.kill(f"it reached its memory limit of {place.vitals.bounds.hard >> 20} MiB")
+            self._not_before_ns = self._clock.now_ns() + round(PRESSED_AGAIN_S * 1e9)
+            return
+        _logger.warning("worker %s is not recycled (%s): %s", place.worker.name, reason, error)
+        self._not_before_ns = self._clock.now_ns() + round(PRESSED_AGAIN_S * 1e9)
+
     async def _replace(self, place: Place, reason: RecycleReason) -> None:
         if not place.takes_sessions or place.worker.state != "ready":
             return
         await self._find_memory(place.model)
-        fresh = await self._load(place.model)
+        fresh = await self._load(place.model, slot=place.slot)
         if not place.takes_sessions:  # its worker may have died meanwhile, or the daemon stops
             await self._roster.end(fresh)
             return
         if place is self._roster.active:
             self._roster.activate(fresh)
         else:
-            fresh.role = "other"
+            fresh.role = place.role
         self._instruments.worker_recycled(place.worker.name, reason)
         _logger.info("worker %d takes over from worker %d (%s)", fresh.worker.pid, place.worker.pid, reason)
         self._handover.take_over(fresh, place, everybody=True, after_s=0.0)
+        if reason == "memory":
+            self._not_before_ns = self._clock.now_ns() + round(PRESSED_AGAIN_S * 1e9)
 
     async def stop(self) -> None:
         """Give up a recycling that is under way."""

@@ -40,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point; leaves by ``os._exit``, since native thread pools can hang the interpreter's own way out."""
     options = _parse(arguments)
     _log_to_stderr()
+    _join(options.group)
     _die_with_the_front()
     _let_the_front_decide_when_to_stop()
     _be_the_first_to_go()
@@ -121,6 +122,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--fd", type=int, required=True, help="connected socket, inherited")
     parser.add_argument("--black-box", type=int, required=True, help="page shared with the front, inherited")
     parser.add_argument("--cpus", type=_cpus, default=(), help="cores, such as 2,3")
+    parser.add_argument("--group", type=Path, help="control group to join")
     parser.add_argument("--loader", required=True, help="module:function that loads the engine")
     return parser.parse_args(arguments)
 
@@ -139,6 +141,16 @@ def _log_to_stderr() -> None:
     handler.setFormatter(PrefixFormatter("%(name)s: %(message)s"))
     logging.getLogger("edge_asr").addHandler(handler)
     logging.getLogger("edge_asr").setLevel(logging.INFO)
+
+
+def _join(group: Path | None) -> None:
+    """Before anything is loaded: what was taken in another group stays on its account."""
+    if group is None:
+        return
+    try:
+        (group / "cgroup.procs").write_text("0", encoding="ascii")  # 0: the process that writes
+    except OSError as error:
+        _logger.warning("this worker stays in the control group of the front: %s", error)
 
 
 def _die_with_the_front() -> None:

@@ -17,7 +17,9 @@ _ONE_THREAD_EACH = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"
 """Pools of numpy's linear algebra, which the worker does not use and which would start a thread per core."""
 
 
-def worker_command(fd: int, black_box_fd: int, cpus: Collection[int], loader: str = STANDARD_LOADER) -> list[str]:
+def worker_command(
+    fd: int, black_box_fd: int, cpus: Collection[int], loader: str = STANDARD_LOADER, group: Path | None = None
+) -> list[str]:
     """Arguments of the worker process.
 
     Args:
@@ -25,12 +27,15 @@ def worker_command(fd: int, black_box_fd: int, cpus: Collection[int], loader: st
         black_box_fd: The page in which it says whose audio it looks at.
         cpus: Cores it pins itself to before it loads anything native.
         loader: ``module:function`` that loads the engine.
+        group: Directory of the control group that it joins; ``None`` to stay in ours.
     """
     # -P: whatever lies in the current directory (a queue.py, a numpy folder) must not be imported by the worker.
     command = [sys.executable, "-P", "-m", "edge_asr.workers.child", "--fd", str(fd)]
     command += ["--black-box", str(black_box_fd), "--loader", loader]
     if cpus:
         command += ["--cpus", ",".join(str(cpu) for cpu in sorted(cpus))]
+    if group is not None:
+        command += ["--group", str(group)]
     return command
 
 

@@ -9,10 +9,11 @@ from edge_asr.workers.recycling import Wear
 from edge_asr.workers.served_model import ServedModel
 from edge_asr.workers.session import SessionContext
 from edge_asr.workers.supervisor import Supervisor
+from edge_asr.workers.vitals import Vitals
 
-Role = Literal["active", "other", "trial", "leaving"]
-"""``active``: of sessions that name no model; ``other``: of those that name its model; ``trial``: of nobody yet;
-``leaving``: of those alone that it still has."""
+Role = Literal["active", "twin", "other", "trial", "leaving"]
+"""``active``: of sessions that name no model; ``twin``: of those too, on cores of its own; ``other``: of those that
+name its model; ``trial``: of nobody yet; ``leaving``: of those alone that it still has."""
 
 WARM_AFTER_S = 60.0
 """Memory that a worker takes later than this counts as growth."""
@@ -26,6 +27,9 @@ class Place:
     worker: Supervisor
     context: SessionContext
     """What its sessions share."""
+    vitals: Vitals
+    slot: int
+    """Which of the core sets it has."""
     role: Role = "trial"
     successor: Place | None = None
     """Where its sessions are to go."""
@@ -42,7 +46,7 @@ class Place:
     @property
     def takes_sessions(self) -> bool:
         """Whether new sessions of its model come here."""
-        return self.role in ("active", "other")
+        return self.role in ("active", "twin", "other")
 
     def wear(self, now_ns: int) -> Wear:
         """What the process that serves now has been through; asked from time to time, since it notes what it sees."""

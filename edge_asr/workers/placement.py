@@ -31,7 +31,9 @@ class Placement:
     """Those that no worker has; all of them where the workers need every one."""
 
 
-def place(topology: Topology, count: int | Literal["auto"], threads: int, chosen: tuple[int, ...] = ()) -> Placement:
+def assign_cores(
+    topology: Topology, count: int | Literal["auto"], threads: int, chosen: tuple[int, ...] = ()
+) -> Placement:
     """Give every worker its cores.
 
     Args:

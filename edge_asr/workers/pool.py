@@ -8,11 +8,13 @@ import os
 import uuid
 
 from edge_asr.clock import Clock, MonotonicClock
-from edge_asr.errors import EdgeAsrError, NotReady, Overloaded, WorkerDied
+from edge_asr.errors import EdgeAsrError, NotReady, WorkerDied
 from edge_asr.metrics.instruments import Instruments
 from edge_asr.requests import SessionOptions
+from edge_asr.resources.delegation import DelegatedGroup
 from edge_asr.resources.memory import read_process_memory
 from edge_asr.workers.base import PoolStatus, WorkerStatus
+from edge_asr.workers.capacity import Capacity
 from edge_asr.workers.changes import Changes, Trial
 from edge_asr.workers.command import STANDARD_LOADER
 from edge_asr.workers.handover import Handover
@@ -22,7 +24,6 @@ from edge_asr.workers.place import Place
 from edge_asr.workers.roster import Roster
 from edge_asr.workers.served_model import ServedModel
 from edge_asr.workers.session import PoolSession
-from edge_asr.workers.supervisor import SERVING_STATES
 
 LAST_WORDS_SHARE = 0.2
 """Share of the drain time kept for sessions that would never end by themselves (an open microphone): their audio is
@@ -45,6 +46,7 @@ class Pool:
         instruments: Where sessions and workers are counted.
         models: Those that sessions may ask for by name.
         loader: ``module:function`` that a worker calls to load the engine.
+        groups: Where each worker gets a control group; ``None`` where none are delegated to us.
     """
 
     def __init__(
@@ -55,9 +57,9 @@ class Pool:
         models: Models | None = None,
         loader: str = STANDARD_LOADER,
         clock: Clock | None = None,
+        groups: DelegatedGroup | None = None,
     ) -> None:
         limits = model.settings.limits
-        self._max_sessions = limits.max_sessions
         self._instruments = instruments
         self._models = models or NoOtherModels()
         self._clock = clock or MonotonicClock()
@@ -68,24 +70,31 @@ class Pool:
         """When the sessions of a lost worker give up waiting for the next one."""
         self._is_empty = asyncio.Event()
         self._is_empty.set()
-        self._roster = Roster(model, self, instruments, loader, self._clock)
+        self._roster = Roster(model, self, instruments, loader, self._clock, groups)
         self._handover = Handover(self._roster, self._sessions.values)
         self._changes = Changes(self._roster, self._handover, self._models, limits.max_models, instruments, self._clock)
+        placement = self._roster.placement(model)
+        self.front_cpus = placement.front
+        """Cores that no worker has; where this process is best kept to."""
+        worker_cpus = {cpu for cpus in placement.workers for cpu in cpus}
+        self._capacity = Capacity(model.settings, worker_cpus, self._handover.sessions_of, instruments, self._clock)
         self._checking: asyncio.Task[None] | None = None
         instruments.watch_memory("front", lambda: read_process_memory(os.getpid()).resident_bytes)
 
     # The contract.
 
     async def start(self) -> None:
-        """Start the worker of the active model; returns when it is ready.
+        """Start the workers of the active model; returns when they are ready.
 
         Raises:
             ModelError: The model cannot be loaded.
             MachineError: The provider or the machine cannot do it.
         """
-        self.limit_sessions(self._max_sessions)
+        self.limit_sessions(self._capacity.max_sessions)
         await self._roster.active.worker.start()
         self._roster.active.used_ns = self._clock.now_ns()
+        await self._changes.add_twins()
+        self._capacity.look(tuple(self._roster))
         self._checking = asyncio.create_task(self._check_for_ever(), name="looking after the workers")
 
     async def open(self, options: SessionOptions, *, protocol: str) -> PoolSession:
@@ -100,13 +109,18 @@ class Pool:
             ModelError: It cannot be loaded.
         """
         try:
-            self._admit()
-            place = await self._place_for(options.model)
-            self._admit()  # loading another model takes its time
+            self._refuse_while_draining()
+            self._capacity.require_slot(self._occupied)
+            places = await self._places_for(options)
+            self._refuse_while_draining()  # loading another model takes its time
+            place = self._capacity.choose(places, self._occupied, is_batch=options.is_batch)
         except EdgeAsrError as refusal:
             self._instruments.session_refused(protocol, refusal.code)
             raise
-        return self._attach(place, options, protocol)
+        session = self._attach(place, options, protocol)
+        if not options.model and place.role == "other":
+            session.tell_lighter_model(self._roster.active.model.name, place.model.name)
+        return session
 
     async def names(self) -> tuple[str, ...]:
         """The models that sessions may ask for by name, the active one first."""
@@ -123,7 +137,7 @@ class Pool:
             state=state,
             reason=reason,
             sessions=self._occupied,
-            max_sessions=self._max_sessions,
+            max_sessions=self._capacity.max_sessions,
             restarts=self._roster.restarts,
             worker_pid=worker.pid,
             ready=worker.ready,
@@ -175,8 +189,7 @@ class Pool:
 
     def limit_sessions(self, max_sessions: int) -> None:
         """So many may be open at once; those that are beyond it stay."""
-        self._max_sessions = max_sessions
-        self._instruments.limit_sessions(max_sessions)
+        self._capacity.limit_sessions(max_sessions)
 
     def limit_models(self, max_models: int) -> None:
         """So many may be loaded at once; those that are beyond it stay until they are idle and room is needed."""
@@ -196,21 +209,29 @@ class Pool:
     def _occupied(self) -> int:
         return sum(session.protocol != TRIAL_PROTOCOL for session in self._sessions.values())
 
-    def _admit(self) -> None:
+    def _refuse_while_draining(self) -> None:
         if self._is_draining:
             raise NotReady(self._why_draining)
-        if self._occupied >= self._max_sessions:
-            raise Overloaded(f"all {self._max_sessions} sessions are in use")
 
-    async def _place_for(self, name: str) -> Place:
-        active = self._roster.active
-        place = active if name in ("", active.model.name) else self._roster.serving(name)
-        if place is None:
-            place = await self._changes.place_for(name)
-        # While a worker is replaced, new sessions wait with the others; after a failed load they would wait for ever.
-        if place.worker.state not in SERVING_STATES or place.worker.ready is None:
-            raise NotReady(place.worker.reason)
-        return place
+    def _lighter_model(self, options: SessionOptions) -> str:
+        """Empty unless a live session that names no model is to get the lighter one."""
+        active = self._roster.active.model.name
+        name = "" if options.is_batch else self._capacity.lighter_model(self._roster.all_serving(active))
+        return "" if name == active else name
+
+    async def _places_for(self, options: SessionOptions) -> list[Place]:
+        """Those that serve the session's model, which is loaded if need be."""
+        active = self._roster.all_serving(self._roster.active.model.name)
+        name = options.model or self._lighter_model(options)
+        if name in ("", self._roster.active.model.name):
+            return active
+        try:
+            return self._roster.all_serving(name) or [await self._changes.place_for(name)]
+        except EdgeAsrError as error:
+            if options.model:
+                raise
+            _logger.warning("the lighter model cannot be had: %s", error)
+            return active
 
     def _attach(self, place: Place, options: SessionOptions, protocol: str) -> PoolSession:
         worker = place.worker
@@ -226,7 +247,8 @@ class Pool:
         return session
 
     def _status_of(self, place: Place) -> WorkerStatus:
-        worker, sessions = place.worker, len(self._handover.sessions_of(place))
+        worker, sessions, vitals = place.worker, len(self._handover.sessions_of(place)), place.vitals
+        capacity, needed = self._capacity.of(place)
         return WorkerStatus(
             name=worker.name,
             state=worker.state,
@@ -237,6 +259,13 @@ class Pool:
             stats=worker.stats,
             model=place.model.name,
             role=place.role,
+            cpus=vitals.cpus,
+            escaped_threads=len(vitals.escaped),
+            memory_bytes=vitals.resident_bytes,
+            memory_limit_bytes=vitals.bounds.hard if vitals.bounds is not None else 0,
+            busy=round(vitals.load.busy, 3),
+            capacity_streams=capacity,
+            needed_streams=needed,
         )
 
     async def _wait_until_empty(self, timeout_s: float) -> None:
@@ -263,6 +292,12 @@ class Pool:
             self._handover.note_settled(session, place)
         else:
             session.take(message)
+
+    def report(self, place: Place, stats: Stats) -> None:
+        """A worker's figures."""
+        self._capacity.report(place, stats)
+        if place.vitals.pressure != "none":
+            self._changes.recycle_the_worn()
 
     def lose(self, place: Place, reason: str, suspects: frozenset[str]) -> None:
         """A worker has ended: its sessions wait for the next one, but for the one that ends them all."""
@@ -297,6 +332,7 @@ class Pool:
     def forget(self, session: PoolSession) -> None:
         """A session is over."""
         self._sessions.pop(session.session_id, None)
+        self._capacity.session_ended()
         if not self._sessions:
             self._is_empty.set()
         place = next((place for place in self._roster if place.worker is session.worker), None)
@@ -321,7 +357,9 @@ class Pool:
             await self.check()
 
     async def check(self) -> None:
-        """Recycle a worker that is worn out, unload models that nobody uses."""
+        """Look at the machine, recycle a worker that is worn out, unload models that nobody uses."""
+        if self._sessions:
+            self._capacity.look(tuple(self._roster))
         if self._is_draining:
             return
         self._changes.recycle_the_worn()
@@ -333,7 +371,7 @@ class Pool:
                 await self._unload(place)
 
     async def _unload(self, place: Place) -> None:
-        if place is self._roster.active:
+        if place.role in ("active", "twin"):
             place.worker.unload()
         else:
             await self._roster.end(place)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from edge_asr.clock import Clock, MonotonicClock
+from edge_asr.resources.delegation import WorkerGroup
 from edge_asr.settings import WorkerSettings
 from edge_asr.workers.black_box import BlackBox
 from edge_asr.workers.command import STANDARD_LOADER, worker_command, worker_environment
@@ -41,15 +42,21 @@ class Launch:
     """Cores it is pinned to; empty for all."""
     settings: WorkerSettings
     loader: str = STANDARD_LOADER
+    group: WorkerGroup | None = None
+    """The control group it joins; ``None`` for that of the front."""
 
 
 class WorkerProcess:
     """A running worker; made by :meth:`start`."""
 
-    def __init__(self, process: Process, link: _FrontLink, stderr: StderrLog, black_box: BlackBox) -> None:
+    def __init__(
+        self, process: Process, link: _FrontLink, stderr: StderrLog, black_box: BlackBox, group: WorkerGroup | None
+    ) -> None:
         self.suspects: frozenset[str] = frozenset()
         """Once it has ended: the sessions whose audio native code was looking at."""
         self._black_box = black_box
+        self._group = group
+        self._kills_before = group.oom_kills if group is not None else 0
         self._why_killed = ""
         self._process = process
         self._link = link
@@ -82,7 +89,8 @@ class WorkerProcess:
             raise
         link = _FrontLink(on_message)
         await asyncio.get_running_loop().create_unix_connection(lambda: link, sock=ours)
-        return cls(process, link, StderrLog(_logger, f"worker {process.pid}", clock or MonotonicClock()), black_box)
+        stderr = StderrLog(_logger, f"worker {process.pid}", clock or MonotonicClock())
+        return cls(process, link, stderr, black_box, launch.group)
 
     @property
     def pid(self) -> int:
@@ -131,6 +139,8 @@ class WorkerProcess:
         self._stderr.close()
         self.suspects = self._black_box.read()
         self._black_box.close()
+        if self._group is not None and self._group.oom_kills > self._kills_before:
+            self._why_killed = "the kernel ended it at the memory limit of its control group"
         return self._why_killed or describe_exit(returncode, self._stderr.last_words)
 
     async def _read_stderr(self) -> None:
@@ -143,7 +153,7 @@ class WorkerProcess:
 
 async def _spawn(launch: Launch, fd: int, black_box_fd: int) -> Process:
     return await asyncio.create_subprocess_exec(
-        *worker_command(fd, black_box_fd, launch.cpus, launch.loader),
+        *worker_command(fd, black_box_fd, launch.cpus, launch.loader, launch.group.path if launch.group else None),
         env=worker_environment(os.environ, launch.settings.malloc_arenas),
         pass_fds=(fd, black_box_fd),
         stdin=DEVNULL,

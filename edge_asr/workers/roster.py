@@ -8,13 +8,16 @@ from typing import Protocol
 
 from edge_asr.clock import Clock
 from edge_asr.metrics.instruments import Instruments
-from edge_asr.resources.topology import read_topology, worker_cores
-from edge_asr.workers.messages import FromWorker
+from edge_asr.resources.delegation import DelegatedGroup
+from edge_asr.resources.topology import read_topology
+from edge_asr.workers.messages import FromWorker, Stats
 from edge_asr.workers.place import Place, Role
+from edge_asr.workers.placement import Placement, assign_cores
 from edge_asr.workers.process import Launch
 from edge_asr.workers.served_model import ServedModel
 from edge_asr.workers.session import PoolSession, SessionContext
 from edge_asr.workers.supervisor import Supervisor
+from edge_asr.workers.vitals import Vitals
 
 
 class Listener(Protocol):
@@ -22,6 +25,10 @@ class Listener(Protocol):
 
     def hear(self, place: Place, message: FromWorker) -> None:
         """A message of a session."""
+        ...
+
+    def report(self, place: Place, stats: Stats) -> None:
+        """Its figures, once a second while there is work."""
         ...
 
     def lose(self, place: Place, reason: str, suspects: frozenset[str]) -> None:
@@ -54,15 +61,24 @@ class Roster:
         instruments: Where workers are counted.
         loader: ``module:function`` that a worker calls to load the engine.
         clock: What ages are read from.
+        groups: Where each worker gets a control group; ``None`` where none are delegated to us.
     """
 
     def __init__(
-        self, active: ServedModel, listener: Listener, instruments: Instruments, loader: str, clock: Clock
+        self,
+        active: ServedModel,
+        listener: Listener,
+        instruments: Instruments,
+        loader: str,
+        clock: Clock,
+        groups: DelegatedGroup | None = None,
     ) -> None:
+        self._groups = groups
         self._listener = listener
         self._instruments = instruments
         self._loader = loader
         self._clock = clock
+        self._topology = read_topology()  # now: later this process may be on cores of its own
         self._places: list[Place] = []
         self._ending: set[Place] = set()
         self._restarts_before = 0
@@ -76,15 +92,47 @@ class Roster:
         """Workers that were replaced because they failed, those of places that are gone included."""
         return self._restarts_before + sum(place.worker.restarts for place in self._places)
 
+    @property
+    def twins(self) -> tuple[Place, ...]:
+        """Places that serve the active model beside the active one."""
+        return tuple(place for place in self._places if place.role == "twin")
+
+    def placement(self, model: ServedModel) -> Placement:
+        """The cores of the workers that serve a model.
+
+        Raises:
+            ConfigurationError: There are too few for its settings.
+        """
+        worker, engine = model.settings.worker, model.settings.engine
+        return assign_cores(self._topology, worker.count, engine.threads, worker.cpus)
+
     def serving(self, name: str) -> Place | None:
         """The place that takes sessions of this model."""
-        return next((place for place in self._places if place.takes_sessions and place.model.name == name), None)
+        return next(iter(self.all_serving(name)), None)
 
-    def add(self, model: ServedModel, role: Role) -> Place:
-        """A place whose worker is still to be started."""
+    def all_serving(self, name: str) -> list[Place]:
+        """Every place that takes sessions of this model, the active one first."""
+        places = [place for place in self._places if place.takes_sessions and place.model.name == name]
+        return sorted(places, key=lambda place: place is not self.active)
+
+    def add(self, model: ServedModel, role: Role, slot: int | None = None) -> Place:
+        """A place whose worker is still to be started.
+
+        Args:
+            model: What it serves.
+            role: Who comes to it.
+            slot: Which of the core sets it gets; ``None`` for the one that the fewest workers have.
+        """
         number = self._free_number()
+        core_sets = self.placement(model).workers
+        slot = self._least_used(len(core_sets)) if slot is None else slot % len(core_sets)
+        cpus = core_sets[slot]
         holder: list[Place] = []  # the supervisor's callbacks tell of the place, which needs the supervisor
-        place = Place(model, self._supervisor(number, model, lambda: holder[0]), self._context(model), role)
+        group = self._groups.add(f"worker-{number}") if self._groups is not None else None
+        launch = Launch(cpus, model.settings.worker, self._loader, group)
+        supervisor = self._supervisor(number, model, launch, lambda: holder[0])
+        vitals = Vitals(number, model.settings, cpus, group)
+        place = Place(model, supervisor, self._context(model), vitals, slot, role)
         holder.append(place)
         place.used_ns = self._clock.now_ns()
         self._places.append(place)
@@ -117,16 +165,19 @@ class Roster:
         taken = {place.worker.name for place in self._places}
         return next(str(number) for number in range(len(taken) + 1) if str(number) not in taken)
 
+    def _least_used(self, slots: int) -> int:
+        used = [place.slot % slots for place in self._places]
+        return min(range(slots), key=used.count)
+
     def _context(self, model: ServedModel) -> SessionContext:
         backlog_s = model.settings.scheduler.backlog_s
         return SessionContext(backlog_s, self._instruments, self._clock, self._listener.forget)
 
-    def _supervisor(self, name: str, model: ServedModel, place: Callable[[], Place]) -> Supervisor:
-        settings, listener = model.settings, self._listener
-        cpus = settings.worker.cpus or worker_cores(read_topology(), settings.engine.threads)
+    def _supervisor(self, name: str, model: ServedModel, launch: Launch, place: Callable[[], Place]) -> Supervisor:
+        listener = self._listener
         return Supervisor(
             name,
-            Launch(cpus, settings.worker, self._loader),
+            launch,
             model.configure,
             lambda message: listener.hear(place(), message),
             lambda reason, suspects: listener.lose(place(), reason, suspects),
@@ -134,4 +185,5 @@ class Roster:
             lambda reason: listener.give_up(place(), reason),
             lambda: listener.has_sessions(place()),
             self._instruments,
+            on_stats=lambda stats: listener.report(place(), stats),
         )

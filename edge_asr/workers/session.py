@@ -65,6 +65,7 @@ class PoolSession:
         self.session_id = session_id
         self.protocol = protocol
         self.worker = worker
+        self.opened_ns = context.clock.now_ns()
         patience = LIVE_PATIENCE if options.is_live else 1.0
         self._limit_bytes = round(context.backlog_s * patience * options.bytes_per_second)
         self._context = context
@@ -179,6 +180,11 @@ class PoolSession:
         return self.worker.ready
 
     @property
+    def is_batch(self) -> bool:
+        """Whether nobody waits for its text."""
+        return self._options.is_batch
+
+    @property
     def wanted_model(self) -> str:
         """The model that the client asked for by name; empty when it did not."""
         return self._options.model
@@ -204,6 +210,11 @@ class PoolSession:
         """Let the client know that another model goes on."""
         message = f"the active model was changed from {before} to {now}; nothing is lost"
         self._events.put(Notice(self.session_id, "model_changed", message))
+
+    def tell_lighter_model(self, active: str, lighter: str) -> None:
+        """Let the client know that it does not get the active model."""
+        message = f"{active} has no room at the moment; {lighter} serves this session"
+        self._events.put(Notice(self.session_id, "lighter_model", message))
 
     @property
     def is_waiting(self) -> bool:

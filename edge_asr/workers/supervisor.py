@@ -52,6 +52,8 @@ class Supervisor:
         on_failed_load: Called with the reason when none could be loaded in its place; the next try is far away.
         has_sessions: Whether it has work; a worker without any is silent.
         instruments: Where its state is counted.
+        clock: What times are read from.
+        on_stats: Called with its figures, once a second while there is work.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class Supervisor:
         has_sessions: Callable[[], bool],
         instruments: Instruments,
         clock: Clock | None = None,
+        on_stats: Callable[[Stats], None] = lambda _stats: None,
     ) -> None:
         self.name = name
         self.state: WorkerState = "starting"
@@ -80,6 +83,7 @@ class Supervisor:
         self._on_ready = on_ready
         self._on_failed_load = on_failed_load
         self._has_sessions = has_sessions
+        self._on_stats = on_stats
         self._heard_ns = self._decoded_ns = 0
         self._interrupted_loads = 0
         self._instruments = instruments
@@ -127,6 +131,11 @@ class Supervisor:
         self._instruments.worker_down(self.name)
 
     # Ended on purpose.
+
+    def kill(self, reason: str) -> None:
+        """End the worker now; another one takes its place, and its sessions go on there."""
+        if self._process is not None:
+            self._process.kill(reason)
 
     def unload(self) -> None:
         """End a worker that has no sessions, and keep none until :meth:`wake`."""
@@ -326,6 +335,7 @@ class Supervisor:
             self._instruments.worker_stepped(
                 self.name, (message.batch_sizes, message.batched_streams), (message.waits, message.wait_s)
             )
+            self._on_stats(message)
         elif isinstance(message, (Ready, LoadFailed)):
             self.stats = None
             if self._answer is not None and not self._answer.done():

@@ -1,7 +1,8 @@
 """Loaders for a worker process: an engine that does what its audio and its model directory say.
 
 The loudness of a 100 ms step is the command: silence says nothing, ``WORD`` is recognised as a word, ``RAISE`` makes
-the decode fail, ``BLUR`` makes the last hypothesis unreadable, ``DIE`` kills the process. While the model directory
+the decode fail, ``BLUR`` makes the last hypothesis unreadable, ``DIE`` kills the process, ``HOARD`` takes memory for
+good. While the model directory
 holds a file ``closed``, decoding waits; a file ``word`` holds the word that is recognised.
 """
 
@@ -28,8 +29,10 @@ from edge_asr.workers.served_model import ServedModel
 MODULE = __name__
 RATE_HZ = 16_000
 STEP_SAMPLES = 1_600
-WORD, RAISE, BLUR, DIE = 0.25, 0.5, 0.6, 0.75
+WORD, RAISE, BLUR, DIE, HOARD = 0.25, 0.5, 0.6, 0.75, 0.9
 """Amplitude of every sample of a step."""
+HOARD_BYTES = 40 << 20
+_hoard: list[bytes] = []
 
 
 def audio(*amplitudes: float, steps: int = 1) -> bytes:
@@ -67,6 +70,8 @@ class ScriptedStream:
         if np.isclose(amplitude, DIE, atol=0.01):
             print("dying as told: error", file=sys.stderr, flush=True)
             os.kill(os.getpid(), signal.SIGKILL)
+        if np.isclose(amplitude, HOARD, atol=0.01):
+            _hoard.append(b"x" * HOARD_BYTES)
         if np.isclose(amplitude, WORD, atol=0.01):
             self._words.append(Token(f" {self._word}", self._decoded / RATE_HZ, -0.1))
         self._decoded += STEP_SAMPLES

@@ -1,0 +1,116 @@
+"""Sessions find room, a lighter model or a refusal: real worker processes, a scripted engine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from edge_asr.errors import Overloaded
+from edge_asr.events import Final, Notice, SessionEnded
+from edge_asr.requests import SessionOptions
+from edge_asr.settings import AdmissionSettings, LimitSettings
+from tests.support.waiting import until
+from tests.workers.scripted import WORD, audio
+from tests.workers.test_changes import Shelf
+
+PCM = SessionOptions(partials=False)
+TWO_STREAMS = AdmissionSettings(streams=2)
+"""What a board profile would say: the scripted engine is not measured within a test."""
+
+
+async def started(make_pool, tmp_path, admission=TWO_STREAMS):
+    made = make_pool(models=Shelf(tmp_path), admission=admission, limits=LimitSettings(max_sessions=10))
+    await made.start()
+    return made
+
+
+async def said(session):
+    events = [event async for event in session.events()]
+    assert isinstance(events[-1], SessionEnded), events[-1]
+    return events[:-1]
+
+
+async def say(session):
+    await session.send(audio(WORD))
+    await session.finish()
+    return await said(session)
+
+
+async def test_one_stream_more_than_the_board_carries_is_refused(make_pool, tmp_path, registry):
+    pool = await started(make_pool, tmp_path)
+    sessions = [await pool.open(PCM, protocol="test") for _ in range(2)]
+    with pytest.raises(Overloaded, match=r"keeps up with 2\.0 streams that talk, and the 2 that are open need 2\.0"):
+        await pool.open(PCM, protocol="test")
+    refused = registry.get_sample_value(
+        "edge_asr_sessions_refused_total", {"protocol": "test", "code": Overloaded.code}
+    )
+    assert refused == 1.0
+    assert [len(await say(session)) for session in sessions] == [1, 1]
+
+
+async def test_there_is_room_again_once_a_session_has_ended(make_pool, tmp_path):
+    pool = await started(make_pool, tmp_path)
+    first, _ = [await pool.open(PCM, protocol="test") for _ in range(2)]
+    await say(first)
+    assert await pool.open(PCM, protocol="test")
+
+
+async def test_a_recording_is_taken_beside_a_full_house(make_pool, tmp_path):
+    pool = await started(make_pool, tmp_path)
+    for _ in range(2):
+        await pool.open(PCM, protocol="test")
+    recording = await pool.open(replace_options(is_batch=True), protocol="test")
+    (final,) = await say(recording)
+    assert final.text == "word"
+
+
+def replace_options(**changes):
+    return SessionOptions(partials=False, **changes)
+
+
+async def test_the_lighter_model_serves_who_would_be_refused_and_says_so(make_pool, tmp_path, registry):
+    lighter = replace(TWO_STREAMS, lighter_model="blue", lighter_until=0.5)
+    pool = await started(make_pool, tmp_path, lighter)
+    first, second = [await pool.open(PCM, protocol="test") for _ in range(2)]
+    third = await pool.open(PCM, protocol="test")
+    assert registry.get_sample_value("edge_asr_lighter_model_in_use") == 1.0
+    notice, final = await say(third)
+    assert isinstance(notice, Notice)
+    assert (notice.code, notice.message) == (
+        "lighter_model",
+        "scripted has no room at the moment; blue serves this session",
+    )
+    assert isinstance(final, Final)
+    assert final.text == "blue"
+    for session in (first, second):
+        await say(session)
+    fourth = await pool.open(PCM, protocol="test")
+    assert [event.text for event in await say(fourth)] == ["word"]
+    assert registry.get_sample_value("edge_asr_lighter_model_in_use") == 0.0
+
+
+async def test_a_model_asked_for_by_name_is_never_replaced_by_the_lighter_one(make_pool, tmp_path):
+    pool = await started(make_pool, tmp_path, replace(TWO_STREAMS, lighter_model="blue"))
+    for _ in range(2):
+        await pool.open(PCM, protocol="test")
+    with pytest.raises(Overloaded):
+        await pool.open(replace_options(model="scripted"), protocol="test")
+
+
+async def test_a_lighter_model_that_is_not_there_leaves_the_refusal(make_pool, tmp_path, caplog):
+    pool = await started(make_pool, tmp_path, replace(TWO_STREAMS, lighter_model="purple"))
+    for _ in range(2):
+        await pool.open(PCM, protocol="test")
+    with pytest.raises(Overloaded, match="keeps up with"):
+        await pool.open(PCM, protocol="test")
+    assert "the lighter model cannot be had: model 'purple' is not installed" in caplog.text
+
+
+async def test_the_status_tells_what_a_worker_can_do_and_does(make_pool, tmp_path):
+    pool = await started(make_pool, tmp_path)
+    await pool.open(PCM, protocol="test")
+    await until(lambda: pool.status().workers[0].memory_bytes > 0)
+    (worker,) = pool.status().workers
+    assert (worker.capacity_streams, worker.needed_streams) == (2.0, 1.0)
+    assert worker.memory_limit_bytes > worker.memory_bytes
