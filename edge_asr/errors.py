@@ -237,7 +237,10 @@ class AlreadyQuantized(QuantizationError):
         self.model = model
         self.operators = dict(operators)
         found = ", ".join(f"{count} {operator}" for operator, count in sorted(self.operators.items()))
-        super().__init__(f"{model} is quantized already ({found}); start from the float32 model it was made from")
+        super().__init__(
+            f"{model} is quantized already ({found}); start from the float32 model it was made from, or quantize only "
+            "what is float in it with --continue"
+        )
 
 
 class NothingQuantized(QuantizationError):

@@ -123,7 +123,7 @@ class ModelStore:
             ModelDamaged: The directory has no manifest, or a wrong one.
         """
         if not _looks_like_a_path(name_or_directory):
-            return self.find(name_or_directory)
+            return self._find_or_hint(name_or_directory)
         directory = Path(name_or_directory).expanduser()
         if not directory.is_dir():
             raise ModelNotFound(name_or_directory, "there is no such directory")
@@ -132,6 +132,14 @@ class ModelStore:
                 name_or_directory, f"it has no {MANIFEST_FILE}; run `edge-asr models import {name_or_directory}`"
             )
         return InstalledModel(read_manifest(directory / MANIFEST_FILE), directory)
+
+    def _find_or_hint(self, name: str) -> InstalledModel:
+        try:
+            return self.find(name)
+        except ModelNotFound as error:
+            if Path(name).is_dir():
+                raise ModelNotFound(name, f"for the directory of that name write ./{name}") from error
+            raise
 
     def active(self) -> InstalledModel:
         """The model to use when none is named: the activated one, else the bundled default.

@@ -123,6 +123,15 @@ def test_a_path_is_a_directory_and_never_a_name(store: ModelStore, tmp_path: Pat
         store.resolve(str(tmp_path / "empty"))
 
 
+def test_a_directory_named_like_a_model_is_pointed_out(
+    store: ModelStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ModelNotFound, match=r"write \./mine"):
+        store.resolve("mine")
+
+
 def test_the_bundled_model_is_active_until_another_is_activated(store: ModelStore, catalogue: Path) -> None:
     bundle(catalogue)
     install(store, "tiny")
