@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import sys
 from dataclasses import dataclass
@@ -80,8 +81,8 @@ class Wishes:
             )
         if seed < 0:
             raise ConfigurationError(f"--seed {seed} is negative")
-        if report is not None and not report.absolute().parent.is_dir():
-            raise ConfigurationError(f"{report}: there is no such folder to write to")
+        if report is not None and not os.access(report.absolute().parent, os.W_OK):
+            raise ConfigurationError(f"{report}: there is no such folder, or it cannot be written to")
         return cls(
             model=model,
             output=output,

@@ -25,12 +25,21 @@ LOCK = "lock"
 """Inside the work folder."""
 
 
-def require_writable(directory: Path) -> None:
+def require_writable(directory: Path, original: Path) -> None:
     """Refuse a place that holds something else.
 
+    Args:
+        directory: Where the model shall be.
+        original: Directory of the model it is made from.
+
     Raises:
-        ConfigurationError: There is a file, or a directory that this command did not write; or no place to put it.
+        ConfigurationError: There is a file, or a directory that this command did not write; or no place to put it; or
+            it is the original's own, or the one we are in, which is replaced when the model is finished.
     """
+    if directory.resolve() == original.resolve():
+        raise ConfigurationError(f"{directory} is the model to be quantized; name another directory")
+    if Path.cwd().is_relative_to(directory.resolve()):
+        raise ConfigurationError(f"{directory} is where this command runs; name a directory to be made")
     if not directory.absolute().parent.is_dir():
         raise ConfigurationError(f"{directory}: there is no folder {directory.absolute().parent} to put it into")
     if directory.is_dir() and not any(directory.iterdir()):

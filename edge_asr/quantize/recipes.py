@@ -118,5 +118,5 @@ def _halved(graph: Prepared, role: str, target: Target) -> Quantized:
     model = convert_to_halves(graph.model)
     halves = sum(tensor.data_type == onnx.TensorProto.FLOAT16 for tensor in model.graph.initializer)
     counts = OperatorCounts(operator_counts(graph.model), operator_counts(model), {"fp16": halves} if halves else {})
-    note = f"{role}: half the size; the CPU of a {target.name} computes halves no faster than floats, and often slower"
+    note = f"{role}: half the size; {target.name} computes halves no faster than floats, and often slower"
     return Quantized(model, counts, (*graph.notes, note))

@@ -7,7 +7,10 @@ import platform
 import resource
 import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
+
+import msgspec
 
 from edge_asr.engines.trial import trial_load
 from edge_asr.quantize.auto import is_x86, search
@@ -20,7 +23,7 @@ from edge_asr.quantize.record import audio_set, component_records, node_records,
 from edge_asr.quantize.recordings import read_recordings
 from edge_asr.quantize.report_html import render_html
 from edge_asr.quantize.table import Result, Table, set_table
-from edge_asr.quantize.workshop import base_name
+from edge_asr.quantize.workshop import Made, base_name
 from edge_asr.resources.cpu_features import common_features, read_processors
 from edge_asr.scoring import score
 
@@ -34,7 +37,7 @@ def quantize(order: Order, progress: Progress) -> Outcome:
     Raises:
         EdgeAsrError: The model, the recordings or the machine cannot do it.
     """
-    require_writable(order.output)
+    require_writable(order.output, order.original.directory)
     recordings = read_recordings(order, progress)
     with working_on(order.output, progress) as folder:
         table = set_table(order, progress, recordings, folder)
@@ -45,6 +48,8 @@ def quantize(order: Order, progress: Progress) -> Outcome:
 def _written(table: Table, result: Result) -> Outcome:
     """Write what was kept, and the report in any case."""
     order = table.order
+    if result.kept is not None and order.file_format == "ort":
+        result = _in_ort(table, result, result.kept)
     document = _document(table, result)
     page = render_html(document)
     if order.report is not None:
@@ -58,14 +63,21 @@ def _written(table: Table, result: Result) -> Outcome:
         (directory / FILE).write_bytes(encode(document))
         (directory / REPORT_FILE).write_text(page, encoding="utf-8")
 
-    made = result.kept
-    if order.file_format == "ort":
-        made = table.workshop.as_ort(made)
-        candidate = made.candidate
-        trial_load(candidate.directory, candidate.manifest, table.settings.engine, vad_model=order.vad_model)
-    write_model(order.output, made, f"{base_name(order.original.manifest.name)}-{order.recipe}", fill)
+    write_model(order.output, result.kept, f"{base_name(order.original.manifest.name)}-{order.recipe}", fill)
     shutil.rmtree(table.folder)
     return Outcome(document, order.output, order.report or order.output / REPORT_FILE)
+
+
+def _in_ort(table: Table, result: Result, kept: Made) -> Result:
+    """What was kept, in the runtime's own format, once loaded by the engine."""
+    made = table.workshop.as_ort(kept)
+    candidate = made.candidate
+    trial_load(candidate.directory, candidate.manifest, table.settings.engine, vad_model=table.order.vad_model)
+    points = (
+        msgspec.structs.replace(point, size_bytes=made.graph_bytes) if point.name == made.name else point
+        for point in result.points
+    )
+    return replace(result, kept=made, points=tuple(points))
 
 
 def _document(table: Table, result: Result) -> Document:

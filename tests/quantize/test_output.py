@@ -11,6 +11,8 @@ from edge_asr.quantize.workshop import Made, Workshop
 from edge_asr.store.store import InstalledModel
 from tests.support.tiny_products import write_model as write_tiny
 
+ORIGINAL = Path("/models/original")
+
 
 @pytest.fixture
 def made(tmp_path: Path) -> Made:
@@ -61,7 +63,7 @@ def test_an_interruption_leaves_what_was_there(made: Made, tmp_path: Path):
 
 def test_what_this_command_wrote_is_replaced(made: Made, tmp_path: Path):
     write_model(tmp_path / "out", made, "first", write_document)
-    require_writable(tmp_path / "out")
+    require_writable(tmp_path / "out", ORIGINAL)
     write_model(tmp_path / "out", made, "second", write_document)
     assert read_manifest(tmp_path / "out" / MANIFEST_FILE).name == "second"
 
@@ -69,16 +71,28 @@ def test_what_this_command_wrote_is_replaced(made: Made, tmp_path: Path):
 def test_what_somebody_else_wrote_is_not(tmp_path: Path):
     (tmp_path / "thesis.tex").write_text("…")
     with pytest.raises(ConfigurationError, match="was not written by this command"):
-        require_writable(tmp_path)
+        require_writable(tmp_path, ORIGINAL)
 
 
 def test_an_empty_directory_may_be_filled(tmp_path: Path):
-    require_writable(tmp_path)
+    require_writable(tmp_path, ORIGINAL)
 
 
 def test_there_must_be_a_folder_to_put_it_into(tmp_path: Path):
     with pytest.raises(ConfigurationError, match="there is no folder"):
-        require_writable(tmp_path / "missing" / "out")
+        require_writable(tmp_path / "missing" / "out", ORIGINAL)
+
+
+def test_the_original_is_not_replaced(tmp_path: Path):
+    (tmp_path / FILE).write_text("{}")
+    with pytest.raises(ConfigurationError, match="is the model to be quantized"):
+        require_writable(tmp_path, tmp_path / "." / "")
+
+
+def test_the_directory_we_are_in_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigurationError, match="is where this command runs"):
+        require_writable(Path(), ORIGINAL)
 
 
 def test_the_work_folder_lies_beside_the_output(tmp_path: Path):

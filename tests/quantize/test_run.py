@@ -180,7 +180,9 @@ def test_weights_can_be_rounded_with_error_feedback(tmp_path: Path):
 
 
 def test_the_runtimes_own_format_can_be_served(tmp_path: Path):
-    order(tmp_path, file_format="ort")
+    document = order(tmp_path, file_format="ort").document
+    written = sum((tmp_path / "out" / f"{role}.ort").stat().st_size for role in ("encoder", "decoder", "joiner"))
+    assert document.points[-1].size_bytes == sum(component.bytes for component in document.components) == written
     manifest = read_manifest(tmp_path / "out" / MANIFEST_FILE)
     assert manifest.files["encoder"].path == "encoder.ort"
     check_files(manifest, tmp_path / "out")
