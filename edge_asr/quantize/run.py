@@ -38,9 +38,8 @@ def quantize(order: Order, progress: Progress) -> Outcome:
         EdgeAsrError: The model, the recordings or the machine cannot do it.
     """
     require_writable(order.output, order.original.directory)
-    recordings = read_recordings(order, progress)
     with working_on(order.output, progress) as folder:
-        table = set_table(order, progress, recordings, folder)
+        table = set_table(order, progress, read_recordings(order, progress), folder)
         result = search(table) if order.recipe == "auto" else follow(table, order.recipe)
         return _written(table, result)
 
