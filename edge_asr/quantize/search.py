@@ -33,7 +33,7 @@ from edge_asr.quantize.graph import Quantized, quantizable_nodes
 from edge_asr.quantize.moments import measure_moments
 from edge_asr.quantize.progress import Progress
 from edge_asr.quantize.recipes import PRODUCTS
-from edge_asr.quantize.sensitivity import Comparer, Harms, choices_to_measure, measure_harms
+from edge_asr.quantize.sensitivity import Comparer, Harms, choices_to_measure, listeners_for, measure_harms
 from edge_asr.quantize.targets import Target
 from edge_asr.quantize.treatment import RESCUES, Treatment, rescue_of, treat
 from edge_asr.quantize.workshop import Made, Workshop
@@ -225,7 +225,8 @@ class Search:
     def _estimate(self) -> None:
         began_s = time.monotonic()
         self._ear.compare({}, quickly=True)
-        seconds = (time.monotonic() - began_s) * choices_to_measure(self.found.nodes)
+        one_s = time.monotonic() - began_s
+        seconds = one_s * choices_to_measure(self.found.nodes) / listeners_for(self._workshop)
         self._progress.say(f"measuring {len(self.found.nodes)} nodes will take {minutes(seconds)}")
 
     def _plan(self) -> tuple[tuple[Step, ...], float]:

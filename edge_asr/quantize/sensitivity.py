@@ -6,9 +6,11 @@ The numbers of one node are written down as they come; with hundreds of nodes th
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Protocol
 
@@ -19,6 +21,7 @@ from edge_asr.audio import Float32Array
 from edge_asr.engines.ort_streaming import Inputs, StreamingRunner, TokenPath
 from edge_asr.quantize.choices import Choice, Node, WeightOptions
 from edge_asr.quantize.divergence import Divergence, divergence
+from edge_asr.quantize.evaluate import MEMORY_SHARE, MOST_PROCESSES
 from edge_asr.quantize.feedback import Moments
 from edge_asr.quantize.frontier import NodeKey
 from edge_asr.quantize.graph import apply_assignment
@@ -26,13 +29,20 @@ from edge_asr.quantize.journal import Journal
 from edge_asr.quantize.progress import Progress
 from edge_asr.quantize.recorded_steps import RecordedSteps
 from edge_asr.quantize.sources import digest_of, source_in
+from edge_asr.quantize.walk import model_bytes
 from edge_asr.quantize.workshop import Workshop
+from edge_asr.resources.memory import available_bytes
 
 QUICK_AUDIO_S = 8.0
 """Heard for each choice of each node; whole models hear everything."""
 
 SECOND_LOOK = 0.25
 """Share of the nodes, those that int8 harms most, for which gentler choices are measured too."""
+
+COPIES = 5
+"""Of a graph in memory while one of its quantized versions is made, loaded and heard."""
+LIBRARIES_BYTES = 64 << 20
+"""What a listener needs beside the weights."""
 
 _FIRST: tuple[Choice, ...] = ("int8", "weight4")
 _SECOND: tuple[Choice, ...] = ("weight8", "fp16")
@@ -141,6 +151,11 @@ class Heard(msgspec.Struct, frozen=True):
     blank_drift: float
     frames: int
 
+    @property
+    def divergence(self) -> Divergence:
+        """In memory."""
+        return Divergence(self.nats, self.flips, self.blank_drift, self.frames)
+
 
 def measure_harms(
     ear: Comparer,
@@ -205,27 +220,42 @@ class _Measurer:
     def measure(self, title: str, pairs: Sequence[tuple[Node, Choice]]) -> Harms:
         harms: Harms = {}
         self._progress.stage(title, len(pairs))
-        for number, (node, choice) in enumerate(pairs, 1):
-            harms.setdefault((node.component, node.name), {})[choice] = self._one(node, choice)
-            self._progress.advance(number)
+        unknown = [(node, choice) for node, choice in pairs if self._journal.find(_key(node, choice)) is None]
+        executor = ThreadPoolExecutor(listeners_for(self._workshop))
+        try:
+            fresh = executor.map(lambda pair: self._heard(*pair), unknown)
+            for number, (node, choice) in enumerate(pairs, 1):
+                found = self._journal.find(_key(node, choice))
+                if found is None:
+                    found = next(fresh)
+                    self._journal.enter(_key(node, choice), found)
+                harms.setdefault((node.component, node.name), {})[choice] = found.divergence
+                self._progress.advance(number)
+        finally:
+            executor.shutdown(cancel_futures=True)
         return harms
 
-    def _one(self, node: Node, choice: Choice) -> Divergence:
-        key = f"{node.component} {node.name} {choice}"
-        found = self._journal.find(key)
-        if found is None:
-            prepared = self._workshop.components[node.component]
-            quantized = apply_assignment(
-                prepared,
-                node.component,
-                {node.name: choice},
-                weights=self._weights,
-                moments=self._moments.get(node.component),
-            )
-            heard = self._ear.compare({node.component: quantized.model}, quickly=True)
-            found = Heard(heard.nats, heard.flips, heard.blank_drift, heard.frames)
-            self._journal.enter(key, found)
-        return Divergence(found.nats, found.flips, found.blank_drift, found.frames)
+    def _heard(self, node: Node, choice: Choice) -> Heard:
+        quantized = apply_assignment(
+            self._workshop.components[node.component],
+            node.component,
+            {node.name: choice},
+            weights=self._weights,
+            moments=self._moments.get(node.component),
+        )
+        heard = self._ear.compare({node.component: quantized.model}, quickly=True)
+        return Heard(heard.nats, heard.flips, heard.blank_drift, heard.frames)
+
+
+def listeners_for(workshop: Workshop) -> int:
+    """How many models are heard side by side: one for each core that we may use, as far as memory goes."""
+    largest = max(model_bytes(prepared.model) for prepared in workshop.components.values())
+    fitting = int(available_bytes() * MEMORY_SHARE) // (COPIES * largest + LIBRARIES_BYTES)
+    return max(1, min(len(os.sched_getaffinity(0)), MOST_PROCESSES, fitting))
+
+
+def _key(node: Node, choice: Choice) -> str:
+    return f"{node.component} {node.name} {choice}"
 
 
 def _possible(node: Node, wanted: Sequence[Choice]) -> Iterator[Choice]:
