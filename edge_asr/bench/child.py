@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import msgspec
 
-from edge_asr.bench.document import Configuration, OperatorTime, Run
+from edge_asr.bench.document import Configuration, OperatorTime, ProductTime, Run
 from edge_asr.errors import EdgeAsrError
 from edge_asr.resources.affinity import pin_to
 from edge_asr.workers.messages import Configure
@@ -76,6 +76,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
     run: Run | None = None
     operators: tuple[OperatorTime, ...] = ()
+    products: tuple[ProductTime, ...] = ()
     encoder_share: float | None = None
     """Of the time inside ``decode``, from the profile."""
     code: str = ""

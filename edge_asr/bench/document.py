@@ -263,6 +263,20 @@ class OperatorTime(msgspec.Struct, frozen=True, kw_only=True):
     """Of the graph's time."""
 
 
+class ProductTime(msgspec.Struct, frozen=True, kw_only=True):
+    """Products of one shape with constant weights, from the runtime's own profile; what quantizing decides by."""
+
+    graph: str
+    operator: str
+    """``MatMul``, ``MatMulNBits``, ``DynamicQuantizeMatMul``…; ``DynamicQuantizeLinear`` is what comes before some."""
+    rows: int
+    """Vectors that are multiplied at once."""
+    inputs: int
+    outputs: int
+    calls: int
+    total_ms: float
+
+
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     """All runs of one configuration."""
 
@@ -270,6 +284,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     runs: tuple[Run, ...] = ()
     figures: dict[str, Figure] = {}
     operators: tuple[OperatorTime, ...] = ()
+    products: tuple[ProductTime, ...] = ()
     error: str = ""
     """Why there is no measurement, where there is none."""
     error_code: str = ""

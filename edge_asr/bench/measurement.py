@@ -143,7 +143,8 @@ def profile(task: Task, load: Loader) -> Outcome:
         names = graph_names(family.roles if family else (), len(traces))
         profiles = [parse_trace(trace.read_bytes(), name) for trace, name in zip(traces, names, strict=True)]
     operators = tuple(operator for graph in profiles for operator in graph.operators)
-    return Outcome(operators=operators, encoder_share=encoder_share(profiles, decode_ms, steps))
+    products = tuple(product for graph in profiles for product in graph.products)
+    return Outcome(operators=operators, products=products, encoder_share=encoder_share(profiles, decode_ms, steps))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ Tracing slows small operators, so shares are trusted and absolute times are not.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,13 @@ from typing import Any
 
 import msgspec
 
-from edge_asr.bench.document import OperatorTime
+from edge_asr.bench.document import OperatorTime, ProductTime
+
+FLOAT_PRODUCTS = frozenset(("MatMul", "Gemm", "FusedMatMul", "FusedGemm"))
+PRODUCTS = FLOAT_PRODUCTS | {
+    *("DynamicQuantizeLinear", "DynamicQuantizeMatMul", "MatMulInteger", "MatMulIntegerToFloat", "MatMulNBits")
+}
+"""Operators whose times are kept by shape."""
 
 ENCODER_GRAPHS = frozenset(("encoder", "model", "preprocessor"))
 """Roles whose time counts as the encoder's; that of all others is the decoder's."""
@@ -31,6 +38,8 @@ class GraphProfile:
     """All runs together."""
     operators: tuple[OperatorTime, ...]
     """The longest first."""
+    products: tuple[ProductTime, ...] = ()
+    """Of activations with weights, in the order in which they first ran."""
 
 
 def parse_trace(content: bytes, graph: str) -> GraphProfile:
@@ -50,11 +59,13 @@ def parse_trace(content: bytes, graph: str) -> GraphProfile:
     runs = [event for event in events if event.get("name") == "model_run"]
     calls: dict[str, int] = defaultdict(int)
     times_ms: dict[str, float] = defaultdict(float)
-    for event in events:
-        if event.get("cat") == "Node" and str(event.get("name", "")).endswith("_kernel_time"):
-            operator = str(event.get("args", {}).get("op_name", "?"))
-            calls[operator] += 1
-            times_ms[operator] += event["dur"] / 1000
+    kernels = [
+        event for event in events if event.get("cat") == "Node" and str(event.get("name", "")).endswith("_kernel_time")
+    ]
+    for event in kernels:
+        operator = str(event.get("args", {}).get("op_name", "?"))
+        calls[operator] += 1
+        times_ms[operator] += event["dur"] / 1000
     total_ms = sum(times_ms.values()) or 1.0
     ordered = sorted(times_ms, key=lambda operator: -times_ms[operator])
     return GraphProfile(
@@ -71,7 +82,48 @@ def parse_trace(content: bytes, graph: str) -> GraphProfile:
             )
             for operator in ordered
         ),
+        products=_products(kernels, graph),
     )
+
+
+def _products(kernels: Sequence[Mapping[str, Any]], graph: str) -> tuple[ProductTime, ...]:
+    calls: dict[tuple[str, int, int, int], int] = defaultdict(int)
+    times_ms: dict[tuple[str, int, int, int], float] = defaultdict(float)
+    for event in kernels:
+        key = _product(event.get("args", {}))
+        if key is not None:
+            calls[key] += 1
+            times_ms[key] += event["dur"] / 1000
+    return tuple(
+        ProductTime(
+            graph=graph,
+            operator=operator,
+            rows=rows,
+            inputs=inputs,
+            outputs=outputs,
+            calls=calls[operator, rows, inputs, outputs],
+            total_ms=round(total_ms, 4),
+        )
+        for (operator, rows, inputs, outputs), total_ms in times_ms.items()
+    )
+
+
+def _product(args: Mapping[str, Any]) -> tuple[str, int, int, int] | None:
+    """Operator, rows, inputs and outputs of a product with weights; ``None`` for anything else.
+
+    Weights that the runtime has packed for its kernels are no longer listed among the inputs; a float product that
+    lists two matrices is one of activations.
+    """
+    operator = str(args.get("op_name", ""))
+    if operator not in PRODUCTS:
+        return None
+    given = [shape for kind in args.get("input_type_shape", ()) for shape in kind.values()]
+    made = [shape for kind in args.get("output_type_shape", ()) for shape in kind.values()]
+    if not given or not made or not given[0] or not made[0]:
+        return None
+    if operator in FLOAT_PRODUCTS and sum(len(shape) > 1 for shape in given) > 1:
+        return None
+    return operator, math.prod(given[0][:-1]), int(given[0][-1]), int(made[0][-1])
 
 
 def encoder_share(profiles: Sequence[GraphProfile], decode_ms: float, steps: int) -> float | None:

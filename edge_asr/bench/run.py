@@ -20,7 +20,7 @@ import msgspec
 
 from edge_asr.bench.child import Outcome, Task, now_ns
 from edge_asr.bench.conditions import ConditionsRecorder, RunEvents, condition_figures, violations
-from edge_asr.bench.document import Chunks, Configuration, OperatorTime, Result, Run, Stages
+from edge_asr.bench.document import Chunks, Configuration, Result, Run, Stages
 from edge_asr.bench.drift import drifts_of
 from edge_asr.bench.figures import figures_of
 from edge_asr.bench.rig import SOAK_FROM_S, SOAK_STEPS
@@ -228,7 +228,7 @@ def profile_operators(task: Task, malloc_arenas: int = 1) -> Outcome:
 
 
 def _result(bench: Bench, task: Task, runs: list[Run], error: EdgeAsrError | None) -> Result:
-    operators: tuple[OperatorTime, ...] = ()
+    profiled = Outcome()
     sentence = str(error) if error else ""
     if runs and not error and task.configuration.mode == "throughput" and bench.profiles_operators:
         try:
@@ -236,13 +236,13 @@ def _result(bench: Bench, task: Task, runs: list[Run], error: EdgeAsrError | Non
         except EdgeAsrError as problem:
             error, sentence = problem, f"the operators could not be profiled: {problem}"
         else:
-            operators = profiled.operators
             runs = [_with_split(run, profiled.encoder_share) for run in runs]
     return Result(
         configuration=task.configuration,
         runs=tuple(runs),
         figures=figures_of(task.configuration, runs, metric_of(task.language)),
-        operators=operators,
+        operators=profiled.operators,
+        products=profiled.products,
         error=sentence,
         error_code=error.code if error else "",
         drifts=drifts_of(runs),

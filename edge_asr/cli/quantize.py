@@ -51,6 +51,12 @@ from edge_asr.cli.options import Invocation, common_options, pass_invocation
     help="The board it is for; without it this machine, where speed can be measured.",
 )
 @click.option(
+    "--board-times",
+    type=click.Path(path_type=Path),
+    metavar="BENCH.json",
+    help="auto: what products took on the board, from `edge-asr bench --profile-ops --json` run there.",
+)
+@click.option(
     "--goal",
     type=click.Choice(["better", "smallest"]),
     default="better",
@@ -94,6 +100,7 @@ def quantize(
     evaluation: Path | None,
     budget: str | None,
     target: str | None,
+    board_times: Path | None,
     goal: str,
     algorithm: str,
     quantize_decoder: bool,
@@ -121,6 +128,7 @@ def quantize(
         evaluation=evaluation,
         budget=budget,
         target=target,
+        board_times=board_times,
         goal=goal,
         algorithm=algorithm,
         is_decoder_quantized=quantize_decoder,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, cast
 from edge_asr.cli import exit_codes
 from edge_asr.cli.messages import remark, warn
 from edge_asr.cli.quantize_progress import quantize_progress
+from edge_asr.cli.quantize_times import read_board_times
 from edge_asr.cli.stores import installed_vad, open_store
 from edge_asr.errors import ConfigurationError, LibraryMissing, MachineError
 from edge_asr.settings import Settings
@@ -38,6 +39,7 @@ class Wishes:
     budget: float | None
     """Absolute: 0.005 for half a percentage point."""
     target: str
+    board_times: Path | None
     goal: str
     algorithm: str
     is_decoder_quantized: bool
@@ -57,6 +59,7 @@ class Wishes:
         evaluation: Path | None,
         budget: str | None,
         target: str | None,
+        board_times: Path | None,
         goal: str,
         algorithm: str,
         is_decoder_quantized: bool,
@@ -91,6 +94,7 @@ class Wishes:
             evaluation=evaluation,
             budget=None if budget is None else parse_points(budget, "--max-wer-increase"),
             target=target or this_machine(),
+            board_times=board_times,
             goal=goal,
             algorithm=algorithm,
             is_decoder_quantized=is_decoder_quantized,
@@ -151,6 +155,7 @@ def run_job(wishes: Wishes, settings: Settings) -> int:
         is_continued=wishes.is_continued,
         file_format=cast('Literal["onnx", "ort"]', wishes.file_format),
         seed=wishes.seed,
+        board_times=read_board_times(wishes.board_times) if wishes.board_times else (),
         settings=settings,
         vad_model=installed_vad(store),
         command=("edge-asr", *sys.argv[1:]),

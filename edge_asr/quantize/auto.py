@@ -49,6 +49,7 @@ def search(table: Table) -> Result:
         table.progress,
         kept=kept_components(components, order.options),
         measures_time=is_x86() and order.target.name == "x86",
+        board_times=order.board_times,
         spare_s=_spare_s(table, panel, stock, usual),
         decode_s=table.decode_s,
     ).run()

@@ -1,4 +1,5 @@
-"""What a product takes in each of its forms: measured on this machine where it is the target, by a table elsewhere."""
+"""What a product takes in each of its forms: as measured on the board, or on this machine where it is the target; by a
+table elsewhere."""
 
 from __future__ import annotations
 
@@ -51,11 +52,52 @@ def costs_by_table(nodes: Sequence[Node], rows: Mapping[tuple[str, str], int], t
     """By what the target's cores can do."""
     shapes = _shapes(nodes, rows)
     times = {
-        (shape, choice): target.cost(choice, shape[1:], shape[0])
+        (shape, choice): _by_table(target, shape, choice)
         for shape in set(shapes.values())
         for choice in target.macs_per_cycle
     }
     return Costs(times, shapes)
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredProduct:
+    """What products of one shape took on a board, in one form."""
+
+    choice: Choice
+    shape: Shape
+    seconds: float
+    """Of one."""
+
+
+def costs_on_board(
+    nodes: Sequence[Node], rows: Mapping[tuple[str, str], int], target: Target, measured: Sequence[MeasuredProduct]
+) -> Costs:
+    """By what the board took; what was not measured there by the table, at the measured pace of that form.
+
+    Args:
+        nodes: All of them.
+        rows: Of each product, as :func:`rows_of` finds them.
+        target: The board, for what was not measured.
+        measured: At least one.
+    """
+    shapes = _shapes(nodes, rows)
+    known = {(one.shape, one.choice): one.seconds for one in measured}
+    pace = {
+        choice: float(np.median([one.seconds / _by_table(target, one.shape, choice) for one in own]))
+        for choice in target.macs_per_cycle
+        if (own := [one for one in measured if one.choice == choice])
+    }
+    usual = float(np.median(list(pace.values())))
+    times = {
+        (shape, choice): known.get((shape, choice), _by_table(target, shape, choice) * pace.get(choice, usual))
+        for shape in set(shapes.values())
+        for choice in target.macs_per_cycle
+    }
+    return Costs(times, shapes)
+
+
+def _by_table(target: Target, shape: Shape, choice: Choice) -> float:
+    return target.cost(choice, shape[1:], shape[0])
 
 
 def costs_by_measuring(nodes: Sequence[Node], rows: Mapping[tuple[str, str], int], progress: Progress) -> Costs:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from edge_asr.quantize.costs import MeasuredProduct
 from edge_asr.quantize.document import Document
 from edge_asr.quantize.recipes import RecipeName, RecipeOptions
 from edge_asr.quantize.targets import Target
@@ -34,6 +35,8 @@ class Order:
     """Absolute increase of the error rate, 0.005 for half a percentage point."""
     goal: Goal = "better"
     seed: int = 0
+    board_times: tuple[MeasuredProduct, ...] = ()
+    """What products took on the board; without them the target's table decides, or this machine where it is it."""
     settings: Settings = field(default_factory=Settings)
     vad_model: Path | None = None
     command: tuple[str, ...] = ()

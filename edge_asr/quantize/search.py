@@ -25,7 +25,15 @@ from typing import Protocol
 
 from edge_asr.quantize.bisection import furthest
 from edge_asr.quantize.choices import Choice, Node, WeightAlgorithm, WeightOptions
-from edge_asr.quantize.costs import Costs, costs_by_measuring, costs_by_table, matrix_of_node, rows_of
+from edge_asr.quantize.costs import (
+    Costs,
+    MeasuredProduct,
+    costs_by_measuring,
+    costs_by_table,
+    costs_on_board,
+    matrix_of_node,
+    rows_of,
+)
 from edge_asr.quantize.document import Point
 from edge_asr.quantize.feedback import Moments
 from edge_asr.quantize.frontier import NodeKey, Option, Step, assignment_after, steps_of, with_step
@@ -157,6 +165,7 @@ class Search:
         *,
         kept: Collection[str] = (),
         measures_time: bool = False,
+        board_times: Sequence[MeasuredProduct] = (),
         spare_s: float = 0.0,
         decode_s: float = 0.0,
     ) -> None:
@@ -171,6 +180,7 @@ class Search:
             progress: Hears of it.
             kept: Components that stay float32.
             measures_time: Whether this machine is the target, so that products can be timed here.
+            board_times: What products took on the target, where it was measured there.
             spare_s: How much longer a step of the recipe ``int8`` may take without being slower than the usual int8.
             decode_s: What judging a candidate takes, for the estimate.
         """
@@ -181,6 +191,7 @@ class Search:
         self._folder = folder
         self._progress = progress
         self._measures_time = measures_time
+        self._board_times = board_times
         self._spare_s = spare_s
         self._decode_s = decode_s
         self._moments: dict[str, dict[str, Moments]] = {}
@@ -232,6 +243,8 @@ class Search:
     def _plan(self) -> tuple[tuple[Step, ...], float]:
         nodes = self.found.nodes
         rows = rows_of(self._workshop.components, nodes, self._ear.steps)
+        if self._board_times:
+            return plan(nodes, self.found.harms, costs_on_board(nodes, rows, self._target, self._board_times))
         if not self._measures_time:
             return plan(nodes, self.found.harms, costs_by_table(nodes, rows, self._target))
         costs = costs_by_measuring(nodes, rows, self._progress)

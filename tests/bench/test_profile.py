@@ -37,6 +37,33 @@ def test_only_the_kernels_themselves_count():
     assert profile.operators[0].total_ms == 0.1
 
 
+def product(operator: str, given: list[list[int]], made: list[int], microseconds: int = 100) -> dict[str, Any]:
+    """As the runtime lists it: packed weights are no longer among the inputs."""
+    event = node(operator, microseconds)
+    shapes = {"input_type_shape": [{"float": shape} for shape in given], "output_type_shape": [{"float": made}]}
+    return event | {"args": event["args"] | shapes}
+
+
+def test_products_with_weights_are_kept_by_shape():
+    profile = parse_trace(
+        trace(
+            product("MatMul", [[16, 1, 96]], [16, 1, 192]),
+            product("MatMul", [[16, 1, 96]], [16, 1, 192], 300),
+            product("DynamicQuantizeMatMul", [[1, 16, 128], [128], []], [1, 16, 64]),
+        ),
+        "encoder",
+    )
+    assert [(one.operator, one.rows, one.inputs, one.outputs, one.calls, one.total_ms) for one in profile.products] == [
+        ("MatMul", 16, 96, 192, 2, 0.4),
+        ("DynamicQuantizeMatMul", 16, 128, 64, 1, 0.1),
+    ]
+
+
+def test_products_of_activations_are_not():
+    profile = parse_trace(trace(product("MatMul", [[4, 1, 16, 4], [4, 1, 4, 95]], [4, 1, 16, 95])), "encoder")
+    assert profile.products == ()
+
+
 def test_runs_of_the_graph_are_counted():
     profile = parse_trace(trace(run(1500), node("Add", 100), run(500)), "encoder")
     assert (profile.runs, profile.run_ms) == (2, 2.0)
