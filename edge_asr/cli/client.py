@@ -12,7 +12,7 @@ from edge_asr.cli.options import common_options
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option(
     "--protocol",
-    type=click.Choice(["native", "wyoming", "openai"]),
+    type=click.Choice(["native", "wyoming", "vosk", "sherpa", "openai", "realtime"]),
     help="Default: wyoming for tcp:// and unix://, else native.",
 )
 @click.option("--realtime", is_flag=True, help="Send at the pace of speech, as a microphone would.")
@@ -38,6 +38,7 @@ def client(
     Example:
       edge-asr client --realtime http://127.0.0.1:8765 speech.wav
       edge-asr client tcp://127.0.0.1:10300 speech.wav
+      edge-asr client --protocol sherpa ws://127.0.0.1:6006 speech.wav
     """
     from edge_asr.cli.client_job import Wishes, run_job
 

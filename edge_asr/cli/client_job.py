@@ -7,21 +7,19 @@ import json
 import math
 import sys
 import time
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal, cast
 
 import click
 import msgspec
-import numpy as np
 
-from edge_asr.audio import AudioChunk, Float32Array
 from edge_asr.cli import exit_codes
+from edge_asr.cli.client_audio import Length, file_pieces, pcm_pieces, resampled
 from edge_asr.cli.client_links import (
-    NATIVE_SCHEMES,
     OPENAI_SCHEMES,
+    WEBSOCKET_SCHEMES,
     WYOMING_SCHEMES,
     Pcm,
     Timing,
@@ -29,14 +27,19 @@ from edge_asr.cli.client_links import (
     converse_wyoming,
     transcribe_openai,
 )
+from edge_asr.cli.client_websockets import (
+    REALTIME_RATE_HZ,
+    SHERPA_RATE_HZ,
+    converse_realtime,
+    converse_sherpa,
+    converse_vosk,
+)
 from edge_asr.cli.daemon_address import DaemonAddress, parse_address
 from edge_asr.cli.messages import complain
 from edge_asr.cli.recording_progress import PartialLine
 from edge_asr.cli.recordings import STANDARD_INPUT, open_recordings
 from edge_asr.clock import MonotonicClock
 from edge_asr.errors import (
-    AudioNotFound,
-    AudioUnreadable,
     ConfigurationError,
     EdgeAsrError,
     InputError,
@@ -46,14 +49,30 @@ from edge_asr.errors import (
 from edge_asr.events import Failed, Final, Partial, SessionEnded, TranscriptEvent
 from edge_asr.sources.paced import PacedSource
 
-Protocol = Literal["native", "wyoming", "openai"]
+Protocol = Literal["native", "wyoming", "vosk", "sherpa", "openai", "realtime"]
 
 _SCHEMES: dict[Protocol, tuple[str, ...]] = {
-    "native": NATIVE_SCHEMES,
+    "native": WEBSOCKET_SCHEMES,
     "wyoming": WYOMING_SCHEMES,
+    "vosk": WEBSOCKET_SCHEMES,
+    "sherpa": WEBSOCKET_SCHEMES,
     "openai": OPENAI_SCHEMES,
+    "realtime": WEBSOCKET_SCHEMES,
 }
-_UPLOAD_PIECE_BYTES = 64 << 10
+
+Converse = Callable[[DaemonAddress, Pcm, str, Timing], AsyncIterator[TranscriptEvent]]
+
+_CONVERSE: dict[Protocol, Converse] = {
+    "native": converse_native,
+    "wyoming": converse_wyoming,
+    "vosk": converse_vosk,
+    "sherpa": converse_sherpa,
+    "realtime": converse_realtime,
+}
+"""Protocols that carry a stream; ``openai`` uploads files."""
+
+_RATE_HZ: dict[Protocol, int] = {"sherpa": SHERPA_RATE_HZ, "realtime": REALTIME_RATE_HZ}
+"""Rates of protocols that take only one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,19 +148,21 @@ class Job:
         timing = Timing(MonotonicClock())
         if self.wishes.protocol == "openai":
             events = transcribe_openai(
-                self.wishes.address, file, lambda: _file_pieces(file), self.wishes.language, timing
+                self.wishes.address, file, lambda: file_pieces(file), self.wishes.language, timing
             )
             self._finish(file, timing, _heard(self, file, events))
         else:
             asyncio.run(self._stream(file, timing))
 
     async def _stream(self, file: str, timing: Timing) -> None:
-        converse = converse_wyoming if self.wishes.protocol == "wyoming" else converse_native
+        converse = _CONVERSE[self.wishes.protocol]
         for _, opened in open_recordings(file, "mix", None):
             source = PacedSource(opened, timing.clock, time.sleep) if self.wishes.is_realtime else opened
             with closing(source):
-                length = _Length()
-                audio = Pcm(source.sample_rate_hz, _pcm_pieces(iter(source), length))
+                length = Length()
+                rate_hz = _RATE_HZ.get(self.wishes.protocol, source.sample_rate_hz)
+                samples = resampled(iter(source), source.sample_rate_hz, rate_hz, length)
+                audio = Pcm(rate_hz, pcm_pieces(samples))
                 hearing = Hearing(self, file)
                 async for event in converse(self.wishes.address, audio, self.wishes.language, timing):
                     hearing.take(event, timing.clock.now_ns())
@@ -245,37 +266,6 @@ def _heard(job: Job, file: str, events: Iterable[TranscriptEvent]) -> Hearing:
     for event in events:
         hearing.take(event, time.monotonic_ns())
     return hearing
-
-
-@dataclass(slots=True)
-class _Length:
-    seconds: float = 0.0
-
-
-async def _pcm_pieces(chunks: Iterator[AudioChunk], length: _Length) -> AsyncIterator[bytes]:
-    """Reading and pacing block, so they run beside the event loop."""
-    while (chunk := await asyncio.to_thread(next, chunks, None)) is not None:
-        length.seconds += chunk.duration_s
-        yield _as_s16le(chunk.samples)
-
-
-def _as_s16le(samples: Float32Array) -> bytes:
-    return np.round(np.clip(samples, -1.0, 1.0) * 32767.0).astype("<i2").tobytes()
-
-
-def _file_pieces(file: str) -> Iterator[bytes]:
-    if file == STANDARD_INPUT:
-        while piece := sys.stdin.buffer.read(_UPLOAD_PIECE_BYTES):
-            yield piece
-        return
-    try:
-        with Path(file).open("rb") as stream:
-            while piece := stream.read(_UPLOAD_PIECE_BYTES):
-                yield piece
-    except FileNotFoundError:
-        raise AudioNotFound(file) from None
-    except OSError as error:
-        raise AudioUnreadable(file, f"cannot be read: {error.strerror}") from error
 
 
 def _seconds(start_ns: int, end_ns: int) -> float | None:

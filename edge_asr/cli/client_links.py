@@ -24,7 +24,7 @@ from edge_asr.protocols import native
 from edge_asr.protocols.wyoming import WyomingDecoder, WyomingEvent, encode_event
 from edge_asr.requests import SessionOptions
 
-NATIVE_SCHEMES = ("http", "https", "ws", "wss")
+WEBSOCKET_SCHEMES = ("http", "https", "ws", "wss")
 WYOMING_SCHEMES = ("tcp", "unix")
 OPENAI_SCHEMES = ("http", "https")
 
@@ -62,14 +62,14 @@ async def converse_native(
     address: DaemonAddress, audio: Pcm, language: str, timing: Timing
 ) -> AsyncIterator[TranscriptEvent]:
     """The native websocket protocol."""
-    async with _websocket(address) as socket:
+    async with websocket(address, "/v1/stream") as socket:
         options = SessionOptions(sample_rate_hz=audio.sample_rate_hz, language=language)
         await socket.send(native.hello(options))
         answer = native.parse_server_message(str(await socket.recv()))
         if isinstance(answer, Failed):
             yield answer
             return
-        async with _sending(_send_native(socket, audio, timing), socket.transport.abort):
+        async with sending(_send_native(socket, audio, timing), socket.transport.abort):
             async for message in socket:
                 event = native.parse_server_message(str(message))
                 if isinstance(event, native.SessionReady | native.Description | native.Pong):
@@ -88,10 +88,16 @@ async def _send_native(socket: ClientConnection, audio: Pcm, timing: Timing) -> 
 
 
 @asynccontextmanager
-async def _websocket(address: DaemonAddress) -> AsyncIterator[ClientConnection]:
+async def websocket(address: DaemonAddress, path: str) -> AsyncIterator[ClientConnection]:
+    """A connection to the daemon, at this path unless the address has one of its own.
+
+    Raises:
+        MachineError: Nobody answers there, or hangs up.
+        ConfigurationError: The token is missing or wrong.
+    """
     try:
         async with connect(
-            address.websocket_url("/v1/stream"),
+            address.websocket_url(path),
             ssl=address.tls_context,
             additional_headers=address.headers,
             compression=None,
@@ -103,9 +109,14 @@ async def _websocket(address: DaemonAddress) -> AsyncIterator[ClientConnection]:
             raise address.forbidden() from error
         raise address.unreachable(error) from error
     except ConnectionClosed as error:
-        raise MachineError(f"the daemon at {address.url} hung up: {error}") from error
+        raise MachineError(f"the daemon at {address.url} hung up: {reason_of(error)}") from error
     except (OSError, InvalidHandshake, TimeoutError) as error:
         raise address.unreachable(error) from error
+
+
+def reason_of(closed: ConnectionClosed) -> str:
+    """What the daemon said when it closed the connection."""
+    return (closed.rcvd.reason if closed.rcvd else "") or str(closed)
 
 
 async def converse_wyoming(
@@ -114,7 +125,7 @@ async def converse_wyoming(
     """Wyoming in the order of Home Assistant."""
     reader, writer = await _open_stream(address)
     try:
-        async with _sending(_send_wyoming(writer, audio, language, timing), writer.transport.abort):
+        async with sending(_send_wyoming(writer, audio, language, timing), writer.transport.abort):
             async for event in _wyoming_events(reader):
                 yield event
                 if isinstance(event, SessionEnded | Failed):
@@ -167,7 +178,7 @@ async def _wyoming_events(reader: asyncio.StreamReader) -> AsyncIterator[Transcr
 
 
 @asynccontextmanager
-async def _sending(work: Coroutine[None, None, None], hang_up: Callable[[], None]) -> AsyncIterator[None]:
+async def sending(work: Coroutine[None, None, None], hang_up: Callable[[], None]) -> AsyncIterator[None]:
     """Audio goes out while events are read; the end of one is the end of the other."""
     sending = asyncio.create_task(_or_hang_up(work, hang_up))
     try:

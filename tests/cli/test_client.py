@@ -45,7 +45,9 @@ def doors() -> Iterator[Doors]:
         yield made
 
 
-PROTOCOLS = pytest.mark.parametrize("protocol", ["native", "wyoming", "openai"])
+PROTOCOLS = pytest.mark.parametrize("protocol", ["native", "wyoming", "vosk", "sherpa", "openai", "realtime"])
+WITH_CODES = pytest.mark.parametrize("protocol", ["native", "wyoming", "openai", "realtime"])
+"""Vosk's and sherpa-onnx's protocols have no message for what goes wrong, only the reason of the close."""
 
 
 @PROTOCOLS
@@ -58,9 +60,9 @@ def test_the_text_comes_on_standard_output_and_the_latency_on_standard_error(
     assert "ms after the last" in ran.err
 
 
-@pytest.mark.parametrize("protocol", ["native", "wyoming"])
+@pytest.mark.parametrize("protocol", ["native", "wyoming", "vosk", "sherpa", "realtime"])
 def test_partials_come_on_standard_error(run: Run, doors: Doors, protocol: str) -> None:
-    ran = run("client", doors.url(protocol), CLIP)
+    ran = run("client", "--protocol", protocol, doors.url(protocol), CLIP)
     assert "partial: go\n" in ran.err
     assert "first partial" in ran.err
 
@@ -104,7 +106,7 @@ def test_several_files_are_summed_up(run: Run, doors: Doors) -> None:
 @pytest.mark.parametrize(
     ("code", "status"), [("audio_unreadable", 3), ("model_not_found", 4), ("worker_died", 5), ("engine_failed", 5)]
 )
-@PROTOCOLS
+@WITH_CODES
 def test_a_failed_session_has_the_exit_code_of_its_reason(
     run: Run, doors: Doors, protocol: str, code: str, status: int
 ) -> None:
@@ -112,6 +114,23 @@ def test_a_failed_session_has_the_exit_code_of_its_reason(
     ran = run("client", "--protocol", protocol, doors.url(protocol), CLIP)
     assert (ran.status, ran.out) == (status, "")
     assert f"error: {CLIP}: it went wrong" in ran.err
+
+
+@pytest.mark.parametrize("protocol", ["vosk", "sherpa"])
+def test_the_reason_of_a_close_is_said(run: Run, doors: Doors, protocol: str) -> None:
+    doors.recognizer.failure = Failed("s0", "worker_died", "it went wrong", is_retryable=True)
+    ran = run("client", "--protocol", protocol, doors.url(protocol), CLIP)
+    assert (ran.status, ran.out) == (5, "")
+    assert "it went wrong" in ran.err
+
+
+@pytest.mark.parametrize(("protocol", "rate"), [("vosk", 16_000), ("sherpa", 16_000), ("realtime", 24_000)])
+def test_each_protocol_gets_audio_at_a_rate_it_takes(run: Run, doors: Doors, protocol: str, rate: int) -> None:
+    run("client", "--protocol", protocol, "--language", "en", doors.http, CLIP)
+    session = doors.recognizer.sessions[0]
+    assert (session.options.sample_rate_hz, session.options.language) == (rate, "en")
+    duration_s = len(session.audio) / session.options.bytes_per_second
+    assert duration_s == pytest.approx(1.554, abs=0.01)
 
 
 @pytest.mark.parametrize("scheme", ["http", "ws", "tcp", "unix"])
@@ -140,7 +159,7 @@ def test_words_that_do_not_go_together_exit_2(run: Run, words: tuple[str, ...], 
     assert sentence in ran.err
 
 
-@pytest.mark.parametrize("protocol", ["native", "openai"])
+@pytest.mark.parametrize("protocol", ["native", "vosk", "sherpa", "openai", "realtime"])
 def test_a_daemon_with_a_token_wants_it(run: Run, tmp_path: Path, protocol: str) -> None:
     token_file = tmp_path / "token"
     token_file.write_text("t" * 32)

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from edge_asr.cli.client_links import (
-    NATIVE_SCHEMES,
+    WEBSOCKET_SCHEMES,
     WYOMING_SCHEMES,
     Pcm,
     Timing,
@@ -30,7 +30,7 @@ async def damaged() -> AsyncIterator[bytes]:
 async def test_a_recording_that_breaks_off_ends_the_native_session_at_once() -> None:
     recognizer = ScriptedRecognizer()
     async with http_door(recognizer) as base:
-        address = parse_address(base, NATIVE_SCHEMES)
+        address = parse_address(base, WEBSOCKET_SCHEMES)
         with pytest.raises(AudioUnreadable, match=r"talk\.flac: it is damaged"):
             async for _ in converse_native(address, Pcm(16_000, damaged()), "", Timing(MonotonicClock())):
                 pass
