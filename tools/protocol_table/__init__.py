@@ -1,0 +1,1 @@
+"""The table of ``tools/protocols``: which client program gets what over which protocol."""
