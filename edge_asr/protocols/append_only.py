@@ -22,6 +22,11 @@ class AppendOnlyText:
         """All finals so far."""
         return self._closed
 
+    @property
+    def whole(self) -> str:
+        """All finals so far, but never less than was given out: a restarted engine may hear less."""
+        return self._sent if self._sent.startswith(self._closed) else self._closed
+
     def take(self, event: Partial | Final) -> str:
         """The piece that this event settles; empty when it settles nothing new."""
         settled = event.text if isinstance(event, Final) else event.text[: event.stable_chars]

@@ -40,7 +40,7 @@ class TranscriptStream:
             yield from self._delta(event)
         elif isinstance(event, SessionEnded):
             more = {"logprobs": self._logprobs(self._finals)} if self._has_logprobs else {}
-            yield _event({"type": "transcript.text.done", "text": self._text.text, **more})
+            yield _event({"type": "transcript.text.done", "text": self._text.whole, **more})
         elif isinstance(event, Failed):
             yield b"event: error\n" + _event({"error": fault(event.message, event.code)})
 

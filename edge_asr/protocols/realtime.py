@@ -273,7 +273,7 @@ class RealtimeConversation(Conversation):
             f"{_TRANSCRIPTION}.completed",
             item_id=item.id,
             content_index=0,
-            transcript=item.text.text,
+            transcript=item.text.whole,
             usage={"type": "duration", "seconds": round(max(0.0, item.end_s - start_s), 3)},
             **more,
         )

@@ -24,7 +24,9 @@ from edge_asr.errors import EdgeAsrError, ProtocolViolation
 from edge_asr.events import Failed, Final, Partial, SessionEnded, TranscriptEvent
 from edge_asr.protocols.append_only import AppendOnlyText
 from edge_asr.protocols.base import Conversation, Message
+from edge_asr.protocols.query import changed_options
 from edge_asr.protocols.wyoming import WyomingDecoder, WyomingEvent, encode_event
+from edge_asr.protocols.wyoming_transcribe import asked_options
 from edge_asr.requests import Audio, Describe, Encoding, Finish, Open, Ping, Request, SessionOptions
 from edge_asr.workers.base import PoolStatus
 from edge_asr.workers.messages import Ready
@@ -95,16 +97,10 @@ class WyomingConversation(Conversation):
             raise ProtocolViolation("audio-start before the audio-stop of the utterance before")
         self._format = _format_of(event)
         self._input = "listening"
-        asked, self._transcribe = WyomingEvent("transcribe", self._transcribe), {}
-        self._asked_language = _optional_text(asked, "language")
-        return Open(
-            _session_options(
-                self._format,
-                language=self._asked_language,
-                model=_optional_text(asked, "name"),
-                partials=self._can_stream(),
-            )
-        )
+        asked, self._transcribe = asked_options(self._transcribe), {}
+        self._asked_language = asked["language"]
+        asked["partials"] = self._can_stream() and asked.get("partials", True)
+        return Open(changed_options(_audio_options(self._format), **asked))
 
     def _chunk(self, event: WyomingEvent) -> Iterator[Request]:
         if self._input == "finishing":
@@ -182,7 +178,7 @@ class _Transcript:
     def end(self) -> Iterator[WyomingEvent]:
         if self._is_streamed:
             yield from self._start()
-        yield WyomingEvent("transcript", {"text": self._text.text, **self._language})
+        yield WyomingEvent("transcript", {"text": self._text.whole, **self._language})
         if self._is_streamed:
             yield WyomingEvent("transcript-stop")
 
@@ -210,11 +206,14 @@ def info_event(status: PoolStatus) -> WyomingEvent:
 
 
 def _model_entry(ready: Ready) -> dict[str, Any]:
+    description = f"{ready.model} ({ready.family})"
+    if ready.why_no_hotwords:
+        description += f"; names and terms are ignored: {ready.why_no_hotwords}"
     return {
         "name": ready.model,
         "attribution": _ENGINE,
         "installed": True,
-        "description": f"{ready.model} ({ready.family})",
+        "description": description,
         "version": None,
         "languages": list(ready.languages),
     }
@@ -249,21 +248,12 @@ def _optional_text(event: WyomingEvent, key: str) -> str:
     return value or ""
 
 
-def _session_options(
-    audio_format: tuple[int, int, int], *, language: str, model: str, partials: bool
-) -> SessionOptions:
+def _audio_options(audio_format: tuple[int, int, int]) -> SessionOptions:
     rate, width, channels = audio_format
     if width not in _ENCODING_OF_WIDTH:
         raise ProtocolViolation(f"samples of {width} bytes are not known; use 1, 2, 3 or 4")
     try:
-        return SessionOptions(
-            sample_rate_hz=rate,
-            encoding=_ENCODING_OF_WIDTH[width],
-            channels=channels,
-            language=language,
-            model=model,
-            partials=partials,
-            words=False,
-        )
+        encoding = _ENCODING_OF_WIDTH[width]
+        return SessionOptions(sample_rate_hz=rate, encoding=encoding, channels=channels, words=False)
     except ValueError as error:
         raise ProtocolViolation(str(error)) from error

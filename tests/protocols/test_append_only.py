@@ -37,6 +37,13 @@ def test_a_broken_promise_gives_out_nothing_and_keeps_the_final() -> None:
     assert text.text == "no more"
 
 
+def test_the_whole_is_never_less_than_was_given_out() -> None:
+    text = AppendOnlyText()
+    text.take(partial("go forward", 10))
+    text.take(final("go"))
+    assert (text.text, text.whole) == ("go", "go forward")
+
+
 @st.composite
 def sessions(draw: st.DrawFn) -> list[Partial | Final]:
     """Events of engines that keep the promise: every stable prefix is a prefix of the segment's final."""

@@ -52,6 +52,34 @@ def test_home_assistants_order_becomes_one_session() -> None:
     assert requests[1:] == [Audio(b"\x01\x02"), Audio(b"\x01\x02"), Finish()]
 
 
+def test_names_come_before_terms_as_hotwords_and_too_many_are_cut() -> None:
+    asked = {"transcript_names": ["Kitchen", " ", "Kitchen"], "transcript_terms": [f"term {n}" for n in range(2000)]}
+    (opened,) = sent(conversation(), WyomingEvent("transcribe", asked), START)
+    assert isinstance(opened, Open)
+    assert opened.options.hotwords[:2] == ("Kitchen", "term 0")
+    assert len(opened.options.hotwords) == 1000
+
+
+@pytest.mark.parametrize(("sensitivity", "silence_ms"), [("relaxed", 2000), ("aggressive", 600), ("default", None)])
+def test_the_sensitivity_is_the_silence_that_closes_a_segment(sensitivity: str, silence_ms: int | None) -> None:
+    (opened,) = sent(conversation(), WyomingEvent("transcribe", {"vad_sensitivity": sensitivity}), START)
+    assert isinstance(opened, Open)
+    assert opened.options.endpoint_silence_ms == silence_ms
+
+
+def test_the_context_may_hold_what_wyoming_has_no_words_for() -> None:
+    context = {"partials": False, "endpoint_silence_ms": 700, "conversation": "x"}
+    (opened,) = sent(conversation(), WyomingEvent("transcribe", {"context": context}), START)
+    assert isinstance(opened, Open)
+    assert (opened.options.partials, opened.options.endpoint_silence_ms) == (False, 700)
+
+
+def test_the_info_says_why_names_are_ignored() -> None:
+    talk = conversation()
+    (info,) = answers(talk.described(SERVING))
+    assert "names and terms are ignored: its decoder cannot" in info.data["asr"][0]["models"][0]["description"]
+
+
 def test_the_model_is_asked_for_by_the_name_in_transcribe() -> None:
     (opened,) = sent(conversation(), WyomingEvent("transcribe", {"name": "moonshine-tiny-en"}), START)
     assert isinstance(opened, Open)

@@ -14,11 +14,13 @@ from tools.protocol_table.cycles import drop_connections
 from tools.protocol_table.daemon import Daemon, running
 from tools.protocol_table.programs import PROGRAMS, Program
 from tools.protocol_table.recording import make_recording
-from tools.protocol_table.table import judge, markdown
+from tools.protocol_table.table import judge, markdown, with_table
 from tools.protocol_table.turns import measure
 
 MODEL = Path(__file__).parents[2] / "models" / "starter-en-transducer"
 """Its text only ever grows, so that every protocol with partials can send them."""
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "protocols.md"
 
 WYOMING_MAY_TAKE = 1.2
 """Times the native protocol's, at the 95th percentile."""
@@ -35,8 +37,8 @@ async def everything(daemon: Daemon, args: argparse.Namespace, folder: Path) -> 
     document: dict[str, Any] = {"rows": [row.document() for row in rows]}
     if rows:
         print(markdown(rows), end="")
-    if args.markdown:
-        args.markdown.write_text(markdown(rows), encoding="utf-8")
+    if args.docs and rows:
+        DOCUMENT.write_text(with_table(DOCUMENT.read_text(encoding="utf-8"), markdown(rows)), encoding="utf-8")
     if args.cycles:
         document["cycles"] = []
         for program in _one_per_protocol():
@@ -68,7 +70,7 @@ def main() -> None:
     """Parse, run, write, judge."""
     parser = argparse.ArgumentParser(prog="tools/protocols", description=__doc__)
     parser.add_argument("--json", type=Path, metavar="FILE")
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the table there too")
+    parser.add_argument("--docs", action="store_true", help="write the table into docs/protocols.md")
     parser.add_argument("--cycles", type=int, default=0, metavar="N", help="connections to break off, per protocol")
     parser.add_argument("--turns", type=int, default=0, metavar="N", help="turns to measure, native beside Wyoming")
     parser.add_argument("--no-rows", dest="rows", action="store_false", help="only what the other options ask for")

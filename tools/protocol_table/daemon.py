@@ -79,6 +79,8 @@ class Daemon:
         self.process.send_signal(signal.SIGTERM)
         self.process.wait(timeout=PATIENCE_S)
         self._reader.join(timeout=PATIENCE_S)
+        if self.process.stderr is not None:
+            self.process.stderr.close()
 
     def _is_ready(self) -> bool:
         with contextlib.suppress(OSError), urllib.request.urlopen(f"{self.http}/health/ready") as answer:

@@ -17,6 +17,9 @@ LONGEST_S = 60.0
 
 DROPS = 5
 
+BEGIN, END = "<!-- tools/protocols -->", "<!-- end -->"
+"""Marks of the table in the documentation."""
+
 TIME_SLACK_S = 0.5
 """By which a word may seem to end after the audio: the last one lasts until the end of what was decoded."""
 
@@ -83,6 +86,15 @@ def _are_times(heard: Heard, recording: Recording) -> bool:
 def markdown(rows: Sequence[Row]) -> str:
     """The table of the documentation."""
     return "\n".join(_lines(rows)) + "\n"
+
+
+def with_table(document: str, table: str) -> str:
+    """The document with the table between its two marks."""
+    before, start, rest = document.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not start or not end:
+        raise ValueError(f"the document has no {BEGIN} … {END}")
+    return f"{before}{start}\n{table}{end}{after}"
 
 
 def _lines(rows: Sequence[Row]) -> Iterator[str]:
