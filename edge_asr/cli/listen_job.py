@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from edge_asr.cli.captions import Captions, ListenFormat, open_captions
 from edge_asr.cli.messages import remark
-from edge_asr.cli.stores import choose_model, open_store
+from edge_asr.cli.stores import choose_model, open_store, words_note
 from edge_asr.listening.capture import CaptureProcess
 from edge_asr.listening.device_choice import check_name
 from edge_asr.listening.microphone import Microphone
@@ -33,8 +33,8 @@ def run_job(settings: Settings, listen_format: ListenFormat) -> None:
     check_name(settings.microphone.device)
     store = open_store()
     model = choose_model(store, settings.model, prefers_dictation=True)
-    if model.manifest.words_note and not settings.engine.graph:
-        remark(model.manifest.words_note)
+    if (note := words_note(store, model)) and not settings.engine.graph:
+        remark(note)
     logging.getLogger("edge_asr.listening").setLevel(logging.ERROR)  # the captions say the same
     instruments = Instruments(new_registry())
     pool = Pool(served(store, model, settings), instruments)

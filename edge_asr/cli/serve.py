@@ -89,7 +89,7 @@ def run_daemon(invocation: Invocation, options: Mapping[str, tuple[str, object]]
     """Merge the configuration, find the model, serve."""
     from edge_asr.cli.admin_socket import admin_socket_to_open
     from edge_asr.cli.messages import remark
-    from edge_asr.cli.stores import choose_model, open_store
+    from edge_asr.cli.stores import choose_model, open_store, words_note
     from edge_asr.daemon import Surroundings, serve
     from edge_asr.servers.access import DOORS
     from edge_asr.servers.activation import inherited_descriptors
@@ -98,8 +98,8 @@ def run_daemon(invocation: Invocation, options: Mapping[str, tuple[str, object]]
     _log_at(settings.log.level, invocation.verbosity)
     store = open_store()
     model = choose_model(store, settings.model)
-    if model.manifest.words_note and not settings.engine.graph:
-        remark(model.manifest.words_note)
+    if (note := words_note(store, model)) and not settings.engine.graph:
+        remark(note)
     admin_socket, is_named = admin_socket_to_open(settings.server.admin_socket, os.environ)
 
     def read_settings(name: str) -> Settings:

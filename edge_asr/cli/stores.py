@@ -46,6 +46,14 @@ def choose_model(store: ModelStore, name: str, *, prefers_dictation: bool = Fals
     return dictation or store.active()
 
 
+def words_note(store: ModelStore, model: InstalledModel) -> str:
+    """What the model cannot hear, and which one can; empty for a model that hears anything."""
+    note = model.manifest.words_note
+    if not note or store.installed_or_none(DICTATION_MODEL) is None:
+        return note
+    return f"{note.partition(';')[0]}; for open speech say -m {DICTATION_MODEL}, which is installed"
+
+
 def installed_vad(store: ModelStore) -> Path | None:
     """The file of the voice activity model, where it is installed."""
     model = store.installed_or_none(VAD_MODEL)

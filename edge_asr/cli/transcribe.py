@@ -50,6 +50,7 @@ def transcribe(
 
     FILE is anything libsndfile reads (WAV, FLAC, Ogg, MP3, …), anything ffmpeg reads where it is installed, or - for
     standard input. Recordings that cannot be used are named on standard error, and the others are still done.
+    Without -m it is moonshine-tiny-en that listens, where it is installed, and else the active model.
 
     \b
     Example:

@@ -14,7 +14,7 @@ from edge_asr.cli import exit_codes
 from edge_asr.cli.messages import complain, remark, warn
 from edge_asr.cli.recording_progress import PartialLine, Show, recording_bar
 from edge_asr.cli.recordings import STANDARD_INPUT, open_recordings
-from edge_asr.cli.stores import choose_model, installed_vad, open_store
+from edge_asr.cli.stores import choose_model, installed_vad, open_store, words_note
 from edge_asr.cli.transcript_output import TranscriptOutput, open_output
 from edge_asr.cli.transcripts import RecordingTranscript, TranscriptFormat
 from edge_asr.clock import MonotonicClock
@@ -117,8 +117,8 @@ def run_job(wishes: Wishes, settings: Settings) -> int:
 
 def _load(store: ModelStore, model: InstalledModel, settings: Settings) -> LoadedModel:
     loaded = load_model(pack(model.directory, settings, installed_vad(store)))
-    words_note = "" if settings.engine.graph else model.manifest.words_note  # which tells of the model's own graph
-    for note in (words_note, *loaded.engine.describe().notes):
+    note_of_words = "" if settings.engine.graph else words_note(store, model)  # which tells of the model's own graph
+    for note in (note_of_words, *loaded.engine.describe().notes):
         if note:
             remark(note)
     return loaded
