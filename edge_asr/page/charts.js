@@ -5,30 +5,28 @@ const KEPT = 450; // points: a quarter of an hour at one every two seconds
 const CHARTS = [
   {
     title: "Real-time factor",
-    hint: "time to decode a second of audio; above 1 it falls behind",
+    hint: "time to decode one second of audio; at 1 it no longer keeps up",
     series: ["rtf"],
     now: (last) => (last.rtf === null ? "idle" : last.rtf.toFixed(3)),
   },
   {
     title: "Latency",
-    hint: ["words here", "finals, all clients"],
+    hint: ["words on this page", "finals of all clients"],
     series: ["lag", "final"],
     now: (last) => milliseconds(last.lag ?? last.final),
-    unit: "s",
   },
   {
     title: "Memory",
     hint: ["worker", "front"],
     series: ["worker", "front"],
     now: (last) => `${Math.round(last.worker + last.front)} MiB`,
-    unit: "MiB",
   },
   {
     title: "Temperature",
     hint: "hottest sensor",
     series: ["temperature"],
     now: (last) => (last.temperature === null ? "no sensor" : `${last.temperature.toFixed(1)} °C`),
-    unit: "°C",
+    isOptional: true,
   },
   {
     title: "Sessions",
@@ -82,6 +80,7 @@ function build(place, chart) {
     fit: () => plot.setSize(size(plotPlace)),
     update: (figures) => {
       now.textContent = chart.now(figures);
+      figure.classList.toggle("empty", chart.isOptional && points.every((point) => point[chart.series[0]] === null));
       plot.setData(data(chart));
     },
   };
@@ -89,11 +88,12 @@ function build(place, chart) {
 
 function legend(hint) {
   if (typeof hint === "string") return [hint];
-  return [span("first", `● ${hint[0]}`), "  ", span("second", `● ${hint[1]}`)];
+  return [span("first", `● ${hint[0]}`), span("second", `● ${hint[1]}`)];
 }
 
 function data(chart) {
-  return [points.map((point) => point.at), ...chart.series.map((name) => points.map((point) => point[name]))];
+  const now = points.at(-1)?.at ?? 0;
+  return [points.map((point) => point.at - now), ...chart.series.map((name) => points.map((point) => point[name]))];
 }
 
 function options(chart, place) {
@@ -115,13 +115,24 @@ function options(chart, place) {
     ...size(place),
     cursor: { show: false },
     legend: { show: false },
-    scales: { x: { time: true }, y: { range: range(chart) } },
+    padding: [6, 10, 0, 0],
+    scales: { x: { time: false, range: span60 }, y: { range: range(chart) } },
     axes: [
-      { ...axis, grid: { show: false }, space: 70, size: 24 },
+      { ...axis, grid: { show: false }, incrs: [10, 15, 30, 60, 120, 300], space: 64, size: 24, gap: 7, values: (_, ticks) => ticks.map(ago) },
       { ...axis, size: 44, space: 26, values: (_, ticks) => ticks.map((tick) => label(tick, chart)) },
     ],
     series: [{}, ...lines],
   };
+}
+
+// Seconds back from now: a minute at least, so that the line grows from the right.
+function span60(_, least) {
+  return [Math.min(-60, least ?? 0), 0];
+}
+
+function ago(tick) {
+  if (tick === 0) return "now";
+  return tick > -60 ? `${-tick} s` : `${-tick / 60} min`;
 }
 
 // From zero, so that a flat line looks flat.

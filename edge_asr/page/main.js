@@ -180,6 +180,7 @@ async function copy(text) {
 if (!canRecord()) {
   const port = location.port || (location.protocol === "https:" ? "443" : "80");
   listenButton.disabled = true;
+  byId("welcome").textContent = "Drop a recording anywhere on this page. Nothing leaves the machine that serves it.";
   byId("insecure").hidden = false;
   byId("insecure-host").textContent = location.host;
   byId("insecure-tunnel").textContent = `ssh -L ${port}:localhost:${port} USER@${location.hostname}`;
