@@ -45,6 +45,9 @@ class EngineSettings:
     """``cpu``: a provider that cannot run is replaced by the CPU, and this is announced. ``none``: it is an error."""
     threads: int = 1
     """Threads that share one decoding step."""
+    parallel_streams: NumberOrAuto = "auto"
+    """Streams decoded side by side in a worker, each on ``threads`` threads, with one copy of the model; ``auto`` for
+    as many as the worker's cores are enough for."""
     allow_spinning: bool = False
     """Whether idle engine threads burn a core to answer some microseconds sooner."""
     exact_int8: bool = False
@@ -75,6 +78,7 @@ class EngineSettings:
         _one_of("engine", "memory_profile", self.memory_profile, get_args(MemoryProfile))
         _one_of("engine", "decoding_method", self.decoding_method, get_args(DecodingMethod))
         _in_range("engine", "threads", self.threads, 1, 64)
+        _in_range_or_auto("engine", "parallel_streams", self.parallel_streams, 1, 64)
         _in_range("engine", "max_active_paths", self.max_active_paths, 1, 64)
         _in_range("engine", "left_padding_ms", self.left_padding_ms, 0, 2000)
         _in_range("engine", "partial_interval_ms", self.partial_interval_ms, 100, 10_000)

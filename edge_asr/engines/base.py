@@ -87,7 +87,7 @@ class EngineDescription:
     """Whether long silence may be kept from its streams: the text depends on what is said, not on how long nothing is,
     and after ``tail_padding_ms`` of silence everything has been said."""
     streams_per_step: int = 0
-    """Streams that one ``decode`` takes for less than one after the other; 0 for as many as there are."""
+    """Streams that one ``decode`` takes in less time than one after the other; 0 for as many as there are."""
 
 
 class EngineStream(Protocol):

@@ -21,6 +21,7 @@ import sherpa_onnx
 
 from edge_asr.audio import Float32Array
 from edge_asr.engines.base import EngineDescription, EngineStream, Hypothesis, StreamOptions, Token
+from edge_asr.engines.crew import Crew
 from edge_asr.engines.decoding_graph import Rejection, read_rejection, with_graph
 from edge_asr.engines.native_load import construct, model_files, with_notes
 from edge_asr.engines.native_text import text_of
@@ -176,6 +177,7 @@ class SherpaOnlineEngine:
         self._settings = settings
         self._choice = choice
         self.steps = _measured(recognizer, manifest)
+        self._crew = Crew(settings.parallel_streams if isinstance(settings.parallel_streams, int) else 1)
         self.left_padding_samples = self._samples(settings.left_padding_ms / 1000)
         self.delay_samples = self._samples(EMISSION_DELAY_S)
 
@@ -199,7 +201,7 @@ class SherpaOnlineEngine:
             is_append_only=self._is_append_only(),
             notes=self._choice.notes,
             may_skip_silence=True,
-            streams_per_step=0 if self._can_batch() else 1,
+            streams_per_step=0 if self._can_batch() else self._crew.size,
         )
 
     def open_stream(self, options: StreamOptions) -> SherpaOnlineStream:
@@ -210,15 +212,10 @@ class SherpaOnlineEngine:
         return SherpaOnlineStream(self, self._recognizer, native)
 
     def decode(self, streams: Sequence[EngineStream]) -> None:
-        """One step of each stream, in one run where the family can."""
+        """One step of each stream, in one run where the family can, and on as many threads as there are."""
         ours = self._checked(streams)
-        natives = [stream.native for stream in ours]
         try:
-            if self._can_batch() and len(natives) > 1:
-                self._recognizer.decode_streams(natives)
-            else:
-                for native in natives:
-                    self._recognizer.decode_stream(native)
+            self._crew.share(self._decode_natives, [stream.native for stream in ours])
         except (RuntimeError, IndexError) as error:
             raise EngineFailed(str(error)) from error
         for stream in ours:
@@ -226,7 +223,15 @@ class SherpaOnlineEngine:
 
     def close(self) -> None:
         """Free the model; streams that are still open keep it alive until they are closed."""
+        self._crew.close()
         self._recognizer = None
+
+    def _decode_natives(self, natives: Sequence[Any]) -> None:
+        if self._can_batch() and len(natives) > 1:
+            self._recognizer.decode_streams(natives)
+            return
+        for native in natives:
+            self._recognizer.decode_stream(native)
 
     def _checked(self, streams: Sequence[EngineStream]) -> list[SherpaOnlineStream]:
         """The streams, if the native engine survives decoding them; each of these mistakes would end the process."""

@@ -75,9 +75,9 @@ class Scheduler:
 
         Args:
             settings: What is allowed.
-            streams_per_step: Streams that the engine decodes in one call for less than one after the other, 0 for as
-                many as there are. Beyond that a larger batch would only keep its first stream waiting for its last,
-                and with one stream a call there is nothing to wait for.
+            streams_per_step: Streams that the engine decodes in one call in less time than one after the other, 0 for
+                as many as there are. Beyond that a larger batch would only keep its first stream waiting for its last,
+                and there is no work to be saved by waiting.
         """
         if streams_per_step == 0:
             return cls(settings.max_batch, round(settings.window_ms * 1e6))

@@ -5,6 +5,8 @@ Runs in the worker, after it has pinned itself.
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from pathlib import Path
 
 from edge_asr.engines.instruments import NO_INSTRUMENTS, Instruments
@@ -12,6 +14,7 @@ from edge_asr.engines.registry import load_engine
 from edge_asr.errors import NotEnoughMemory
 from edge_asr.manifest import MANIFEST_FILE, ModelManifest, read_manifest
 from edge_asr.resources.memory import available_bytes
+from edge_asr.settings import EngineSettings
 from edge_asr.store.inspect import inspect_model
 from edge_asr.workers.configuration import unpack
 from edge_asr.workers.loaded_model import LoadedModel
@@ -35,8 +38,16 @@ def load_model(configure: Configure, instruments: Instruments = NO_INSTRUMENTS) 
     inspect_model(directory, manifest)
     require_memory(directory, manifest, available_bytes())
     vad_model = Path(configure.vad_model) if configure.vad_model else None
-    engine = load_engine(directory, manifest, unpack(configure).engine, vad_model, instruments)
+    settings = with_parallel_streams(unpack(configure).engine, len(os.sched_getaffinity(0)))
+    engine = load_engine(directory, manifest, settings, vad_model, instruments)
     return LoadedModel(engine, manifest.languages, manifest.text_case)
+
+
+def with_parallel_streams(settings: EngineSettings, cores: int) -> EngineSettings:
+    """The settings with a number in place of ``auto``: every core has a thread, as far as whole streams go."""
+    if settings.parallel_streams != "auto":
+        return settings
+    return replace(settings, parallel_streams=min(64, max(1, cores // settings.threads)))
 
 
 def require_memory(directory: Path, manifest: ModelManifest, free_bytes: int) -> None:

@@ -115,7 +115,7 @@ def load_tiny(family: str, write: Callable[[Path], dict[str, Path]]) -> Engine:
 
 
 def load_starter() -> Engine:
-    return load_engine(STARTER, read_manifest(STARTER / MANIFEST_FILE), EngineSettings())
+    return load_engine(STARTER, read_manifest(STARTER / MANIFEST_FILE), EngineSettings(parallel_streams=2))
 
 
 def load_moonshine() -> Engine:

@@ -19,7 +19,7 @@ from edge_asr.metrics.instruments import Instruments
 from edge_asr.requests import SessionOptions
 from edge_asr.resources.affinity import escaped_threads, thread_masks
 from edge_asr.settings import EngineSettings, WorkerSettings
-from edge_asr.workers.loading import require_memory
+from edge_asr.workers.loading import require_memory, with_parallel_streams
 from edge_asr.workers.pool import Pool
 from edge_asr.workers.served_model import ServedModel
 from tests.support.processes import children
@@ -141,3 +141,11 @@ def test_a_model_that_does_not_fit_is_refused_with_both_figures():
     with pytest.raises(NotEnoughMemory, match="needs about 58 MiB and 57 MiB are free"):
         require_memory(STARTER, manifest, 57 << 20)
     require_memory(STARTER, manifest, 61 << 20)
+
+
+@pytest.mark.parametrize(
+    ("asked", "threads", "cores", "parallel"), [("auto", 1, 3, 3), ("auto", 2, 3, 1), ("auto", 4, 2, 1), (5, 1, 2, 5)]
+)
+def test_streams_are_decoded_side_by_side_as_far_as_the_cores_go(asked, threads, cores, parallel):
+    settings = EngineSettings(threads=threads, parallel_streams=asked)
+    assert with_parallel_streams(settings, cores).parallel_streams == parallel
