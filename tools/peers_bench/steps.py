@@ -30,24 +30,24 @@ class StepTiming:
         """Seconds of audio that a step moves on by: the time there is for it."""
         return self.chunk_frames * FRAME_SAMPLES / 16_000
 
-    def needed_samples(self, step: int, padding_samples: int) -> int:
+    def needed_samples(self, step: float, padding_samples: int) -> int:
         """Samples of the recording without which step number ``step``, from 1, cannot run.
 
         The engine asks for one frame more than the window (``processed + window < ready``).
 
         Args:
-            step: Its number.
+            step: Its number; between two integers for a step that ends between theirs.
             padding_samples: Silence put before the recording.
         """
         last_frame = (step - 1) * self.chunk_frames + self.window_frames
-        return last_frame * FRAME_SAMPLES + FRAME_REACH_SAMPLES - padding_samples
+        return round(last_frame * FRAME_SAMPLES) + FRAME_REACH_SAMPLES - padding_samples
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
     """A result that came."""
 
-    step: int
+    step: float
     at_ns: int
 
 

@@ -26,8 +26,9 @@ PATIENCE_S = 60.0
 class Update:
     """What a message of a server says."""
 
-    step: int = 0
-    """Number of the model's step whose result this is, from 1; 0 when it does not tell."""
+    step: float = 0
+    """Number of the model's step whose result this is, from 1; 0 when it does not tell. A recogniser that leaves silence
+    out takes its steps at other places: then it is the number of the step that would end there, which is no integer."""
     text: str | None = None
     """Of the segment."""
     segment: int = 0
@@ -95,8 +96,8 @@ class NativeCodec:
             case kind:
                 return Update(is_end=kind == "ended")
 
-    def _step(self, end_s: float) -> int:
-        return round((end_s + self.padding_samples / RATE_HZ) / self._chunk_s) if self._chunk_s else 0
+    def _step(self, end_s: float) -> float:
+        return round((end_s + self.padding_samples / RATE_HZ) / self._chunk_s, 4) if self._chunk_s else 0
 
 
 class SherpaCodec:
