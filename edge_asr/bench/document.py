@@ -36,6 +36,8 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True):
     """Audio handed over at a time: chunk accumulation."""
     max_batch: int = 16
     """Streams decoded in one call."""
+    window_ms: int = 0
+    """How long a step may wait for more streams."""
     allow_spinning: bool = False
     door: Door = "library"
 
@@ -51,6 +53,7 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True):
             parts.append(_plural(self.streams, "stream"))
         parts += [f"{self.piece_ms} ms pieces"] if self.piece_ms != 100 else []
         parts += [f"batch {self.max_batch}"] if self.max_batch != 16 else []
+        parts += [f"{self.window_ms} ms window"] if self.window_ms else []
         parts += ["spinning"] if self.allow_spinning else []
         return " · ".join(parts)
 

@@ -16,6 +16,7 @@ _PARTS: tuple[tuple[str, Callable[[Configuration], str]], ...] = (
     ("streams", lambda it: f"{it.streams} stream{'' if it.streams == 1 else 's'}"),
     ("piece_ms", lambda it: f"{it.piece_ms} ms pieces"),
     ("max_batch", lambda it: f"batch {it.max_batch}"),
+    ("window_ms", lambda it: f"{it.window_ms} ms window"),
     ("allow_spinning", lambda it: "spinning" if it.allow_spinning else "not spinning"),
 )
 

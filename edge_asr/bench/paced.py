@@ -307,7 +307,10 @@ class _Stage:
     def _wait(self) -> None:
         due_ns = min(player.due_ns for player in self._players)
         early_ns = due_ns - self._rig.clock.now_ns()
-        if due_ns != _NEVER and early_ns > 0:
+        window_s = self._rig.loop.wait_s
+        if window_s is not None and window_s < early_ns / 1e9:
+            self._sleep(window_s)  # for more streams to share the next step
+        elif due_ns != _NEVER and early_ns > 0:
             self._sleep(early_ns / 1e9)
             late_ms = max(0.0, (self._rig.clock.now_ns() - due_ns) / 1e6)
             self._outcome.jitter_ms.add(late_ms)

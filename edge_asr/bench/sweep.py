@@ -24,6 +24,7 @@ class Sweep:
     streams: Sequence[int] = (1,)
     pieces_ms: Sequence[int] = (100,)
     batches: Sequence[int] = (16,)
+    windows_ms: Sequence[int] = (0,)
     spinning: Sequence[bool] = (False,)
 
     def configurations(self, model: str, topology: Topology) -> Iterator[Configuration]:
@@ -34,10 +35,9 @@ class Sweep:
         """
         for cpus in self.cpus:
             _require_allowed(cpus, topology)
-        varied = itertools.product(
-            self.providers, self.threads, self.spinning, self.streams, self.pieces_ms, self.batches, self.modes
-        )
-        for provider, threads, spinning, streams, piece_ms, batch, mode in varied:
+        ways = itertools.product(self.pieces_ms, self.batches, self.windows_ms)
+        varied = itertools.product(self.providers, self.threads, self.spinning, self.streams, ways, self.modes)
+        for provider, threads, spinning, streams, (piece_ms, batch, window_ms), mode in varied:
             for cpus in self.cpus or (worker_cores(topology, threads),):
                 yield Configuration(
                     model=model,
@@ -48,6 +48,7 @@ class Sweep:
                     streams=streams,
                     piece_ms=piece_ms,
                     max_batch=batch,
+                    window_ms=window_ms,
                     allow_spinning=spinning,
                 )
 

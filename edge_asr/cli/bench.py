@@ -48,6 +48,11 @@ from edge_asr.settings import Settings
     "--batch", metavar="LIST", help="Streams decoded in one call, such as 1,8; without it scheduler.max_batch."
 )
 @click.option(
+    "--window",
+    metavar="LIST",
+    help="How long a step may wait for more streams, ms, such as 0,20,80; without it scheduler.window_ms.",
+)
+@click.option(
     "--spinning",
     type=click.Choice(["off", "on", "both"]),
     help="Whether engine threads spin while they wait; without it engine.allow_spinning.",
@@ -96,6 +101,7 @@ def bench(
     providers: str | None,
     pieces: str,
     batch: str | None,
+    window: str | None,
     spinning: str | None,
     url: str | None,
     token_file: str | None,
@@ -135,6 +141,7 @@ def bench(
         providers=providers,
         pieces=pieces,
         batch=batch,
+        window=window,
         spinning=spinning,
         url=url,
         token_file=token_file,

@@ -228,7 +228,7 @@ def settings_of(configuration: Configuration, settings: Settings) -> Settings:
             threads=configuration.threads,
             allow_spinning=configuration.allow_spinning,
         ),
-        scheduler=replace(settings.scheduler, max_batch=configuration.max_batch),
+        scheduler=replace(settings.scheduler, max_batch=configuration.max_batch, window_ms=configuration.window_ms),
         worker=replace(settings.worker, cpus=configuration.cpus),
     )
 

@@ -25,6 +25,7 @@ class Wishes:
     cpus: tuple[tuple[int, ...], ...]
     providers: tuple[str, ...] | None
     batches: tuple[int, ...] | None
+    windows_ms: tuple[int, ...] | None
     spinning: tuple[bool, ...] | None
     streams: tuple[int, ...]
     pieces_ms: tuple[int, ...]
@@ -58,6 +59,7 @@ class Wishes:
         providers: str | None,
         pieces: str,
         batch: str | None,
+        window: str | None,
         spinning: str | None,
         url: str | None,
         token_file: str | None,
@@ -80,10 +82,10 @@ class Wishes:
             raise ConfigurationError("--accelerate belongs to --soak; add e.g. --soak 24h")
         if token_file and not url:
             raise ConfigurationError("--token-file belongs to --url; add e.g. --url http://board:8765")
-        if url and (models or cpus or providers or profiles_operators or batch or threads or spinning):
+        if url and (models or cpus or providers or profiles_operators or batch or window or threads or spinning):
             raise ConfigurationError(
-                "--url measures a daemon as it runs; its model, threads, cores, provider, batch and spinning are set "
-                "where it is started"
+                "--url measures a daemon as it runs; its model, threads, cores, provider, batch, window and spinning "
+                "are set where it is started"
             )
         for path in (json_path, html_path):
             if path is not None and not path.absolute().parent.is_dir():
@@ -98,6 +100,7 @@ class Wishes:
             cpus=tuple(parse_cores(text) for text in cpus),
             providers=tuple(known_provider(name.strip()) for name in providers.split(",")) if providers else None,
             batches=parse_numbers(batch, "--batch", 1, 256) if batch else None,
+            windows_ms=parse_numbers(window, "--window", 0, 1000) if window else None,
             spinning={"off": (False,), "on": (True,), "both": (False, True)}[spinning] if spinning else None,
             streams=parse_numbers(streams, "--streams", 1, 1000),
             pieces_ms=parse_numbers(pieces, "--pieces", 10, 5000),
@@ -124,5 +127,6 @@ class Wishes:
             streams=self.streams,
             pieces_ms=self.pieces_ms,
             batches=self.batches or (settings.scheduler.max_batch,),
+            windows_ms=self.windows_ms or (settings.scheduler.window_ms,),
             spinning=self.spinning or (engine.allow_spinning,),
         )

@@ -106,6 +106,7 @@ class _Tasks:
             threads=[threads],
             cpus=[cpus] if cpus else [],
             batches=[self._settings.scheduler.max_batch],
+            windows_ms=[self._settings.scheduler.window_ms],
             spinning=[engine.allow_spinning],
         )
         (configuration,) = sweep.configurations(model.manifest.name, self._topology)

@@ -85,6 +85,7 @@ def _maker(
             cpus=setting.cpus,
             streams=streams,
             max_batch=setting.max_batch,
+            window_ms=settings.scheduler.window_ms,
             allow_spinning=setting.allow_spinning,
         )
         return task_of(configuration, settings, model, clips, vad_model)

@@ -112,6 +112,7 @@ def bench(
     piece_ms: int = 100,
     silence_ms: int = 400,
     max_batch: int = 16,
+    window_ms: int = 0,
     notebook: Notebook | None = None,
     on_decode: Callable[[Sequence[ScriptedStream]], None] | None = None,
 ) -> Bench:
@@ -124,7 +125,7 @@ def bench(
     )
     notes = notebook or Notebook()
     engine = RecordedEngine(TimedEngine(costly, watch), clock, notes.most_steps)
-    scheduler = SchedulerSettings(max_batch=max_batch, accumulate_ms=0)
+    scheduler = SchedulerSettings(max_batch=max_batch, window_ms=window_ms, accumulate_ms=0)
     loop = CostlyLoop(engine, EndpointSettings(silence_ms=silence_ms), scheduler, clock)
     loop.costly = costly
     made = Bench(

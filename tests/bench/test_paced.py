@@ -89,6 +89,15 @@ def test_streams_that_are_ready_together_share_a_step():
     assert sum(made.engine.batches) == 40
 
 
+def test_a_window_lets_streams_that_come_one_after_the_other_share_a_step():
+    made = bench(costs=Costs(decode=10), chunk_ms=100, window_ms=60)
+    measured(made, recording(2.0), streams=2, waits_for_rule=False)
+    alone = bench(costs=Costs(decode=10), chunk_ms=100)
+    measured(alone, recording(2.0), streams=2, waits_for_rule=False)
+    assert set(alone.engine.batches) == {1}
+    assert made.engine.batches.count(2) >= 19
+
+
 # Jitter
 
 

@@ -25,10 +25,11 @@ def test_every_combination_is_measured_once():
         streams=[1, 4],
         pieces_ms=[60, 1000],
         batches=[1, 16],
+        windows_ms=[0, 20],
         spinning=[False, True],
     )
     found = list(sweep.configurations("starter-en", topology(0, 1, 2, 3)))
-    assert len(found) == len(set(found)) == 2**8
+    assert len(found) == len(set(found)) == 2**9
 
 
 def test_modes_of_one_setting_lie_beside_each_other():

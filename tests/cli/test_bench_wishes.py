@@ -15,7 +15,7 @@ from edge_asr.settings import EngineSettings, SchedulerSettings, Settings, Worke
 CONFIGURED = replace(
     Settings(),
     engine=EngineSettings(threads=3, allow_spinning=True),
-    scheduler=SchedulerSettings(max_batch=4),
+    scheduler=SchedulerSettings(max_batch=4, window_ms=30),
     worker=WorkerSettings(cpus=(1, 2, 3)),
 )
 
@@ -31,6 +31,7 @@ def wishes(**words: Any) -> Wishes:
         "providers": None,
         "pieces": "100",
         "batch": None,
+        "window": None,
         "spinning": None,
         "url": None,
         "token_file": None,
@@ -51,16 +52,23 @@ def test_where_nothing_is_said_the_configuration_speaks():
     sweep = wishes().sweep(CONFIGURED)
     assert sweep.modes == ("throughput", "paced")
     assert (sweep.threads, sweep.cpus, sweep.batches, sweep.spinning) == ((3,), ((1, 2, 3),), (4,), (True,))
+    assert sweep.windows_ms == (30,)
     assert sweep.providers == ("cpu",)
 
 
 def test_words_win_over_the_configuration():
     sweep = wishes(
-        threads="1,2", cpus=("0", "0-1"), providers="cpu, xnnpack", batch="1,8", spinning="both", streams="1,4"
+        threads="1,2",
+        cpus=("0", "0-1"),
+        providers="cpu, xnnpack",
+        batch="1,8",
+        window="0,20",
+        spinning="both",
+        streams="1,4",
     ).sweep(CONFIGURED)
     assert (sweep.threads, sweep.cpus) == ((1, 2), ((0,), (0, 1)))
     assert (sweep.batches, sweep.spinning, sweep.streams) == ((1, 8), (False, True), (1, 4))
-    assert sweep.providers == ("cpu", "xnnpack")
+    assert (sweep.providers, sweep.windows_ms) == (("cpu", "xnnpack"), (0, 20))
 
 
 def test_a_soak_is_one_long_paced_run():
@@ -86,6 +94,8 @@ def test_an_accelerated_soak_decodes_as_fast_as_it_can():
         ({"streams": "x"}, "--streams 'x'"),
         ({"pieces": "5"}, "--pieces '5' is not a number from 10"),
         ({"batch": "257"}, "--batch '257'"),
+        ({"window": "1001"}, "--window '1001' is not a number from 0 to 1000"),
+        ({"url": "http://board", "window": "20"}, "--url measures a daemon as it runs"),
         ({"providers": "cpu,abacus"}, "unknown provider 'abacus'"),
         ({"json_path": Path("/nowhere/a.json")}, "no such folder"),
     ],

@@ -1,4 +1,4 @@
-"""Figures against what was swept: threads and streams."""
+"""Figures against what was swept: threads, streams and how long a step waits for more streams."""
 
 from __future__ import annotations
 
@@ -27,6 +27,13 @@ class _Sweep:
     """Each figure that is drawn, with its name in the legend."""
     example: str
     """Options that make the runs."""
+    noun: str = ""
+    """Of what is varied, where it is no number of things."""
+
+    @property
+    def across(self) -> str:
+        """Title of the horizontal axis."""
+        return f"{self.noun}, ms" if self.noun else self.vary
 
 
 _RTF = {"rtf_wall": "wall time", "rtf_cpu": "CPU time"}
@@ -34,11 +41,31 @@ _LATENCY = {"chunk_latency_p50": "p50", "chunk_latency_p90": "p90"}
 _THREADS = "--mode throughput --threads 1,2,4"
 _STREAMS = "--mode throughput --streams 1,2,4"
 _LIVE_STREAMS = "--mode paced --streams 1,2,4"
+_WINDOWS = "--mode paced --streams 8 --window 0,20,80"
+_LIVE_CPU = {"rtf_cpu_live": "CPU time"}
 
 _SWEEPS = (
     _Sweep("Real-time factor against threads", "threads", "throughput", "real-time factor", _RTF, _THREADS),
     _Sweep("Real-time factor against streams", "streams", "throughput", "real-time factor", _RTF, _STREAMS),
     _Sweep("Chunk latency against live streams", "streams", "paced", "chunk latency, ms", _LATENCY, _LIVE_STREAMS),
+    _Sweep(
+        "Chunk latency against the batch window",
+        "window_ms",
+        "paced",
+        "chunk latency, ms",
+        _LATENCY,
+        _WINDOWS,
+        "batch window",
+    ),
+    _Sweep(
+        "Processor time against the batch window",
+        "window_ms",
+        "paced",
+        "CPU seconds per audio second",
+        _LIVE_CPU,
+        _WINDOWS,
+        "batch window",
+    ),
 )
 
 
@@ -65,6 +92,8 @@ def _missing(sweep: _Sweep, results: Iterable[Result]) -> str:
         return f"Left out: no {sweep.mode} run was made; `{sweep.example}` makes them."
     if len(measured) > 1:
         return "Left out: no two runs that differ in nothing else have a figure."
+    if sweep.noun:
+        return f"Left out: only one {sweep.noun} was measured; `{sweep.example}` sweeps."
     noun = sweep.vary if measured != [1] else sweep.vary.removesuffix("s")
     return f"Left out: only {measured[0]} {noun} was measured; `{sweep.example}` sweeps."
 
@@ -99,7 +128,7 @@ def _plot(sweep: _Sweep, lines: Sequence[list[Result]]) -> Plot:
     reached = [value for one in series for point in one.points for value in (point.y, point.low, point.high)]
     values = [value for value in reached if value is not None]
     references = list(_references(sweep, results, max(values)))
-    x = counted_axis(sweep.vary, [point.x for one in series for point in one.points])
+    x = counted_axis(sweep.across, [point.x for one in series for point in one.points])
     y = linear_axis(sweep.axis, [*values, *(reference.value for reference in references)])
     caption = common_label([result.configuration for result in results])
     return Plot(caption, xy_chart(sweep.title, x, y, series, references), marks(results))
@@ -110,7 +139,7 @@ def _references(sweep: _Sweep, results: Sequence[Result], highest: float) -> Ite
     if sweep.mode == "throughput":
         limits = [Reference("y", 1.0, "as fast as it is spoken")]
     else:
-        limits = deadline_references("y", deadlines(results))
+        limits = [] if sweep.figures is _LIVE_CPU else deadline_references("y", deadlines(results))
     yield from (limit for limit in limits if limit.value <= 4 * highest)
 
 

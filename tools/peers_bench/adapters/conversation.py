@@ -27,8 +27,8 @@ class Update:
     """What a message of a server says."""
 
     step: float = 0
-    """Number of the model's step whose result this is, from 1; 0 when it does not tell. A recogniser that leaves silence
-    out takes its steps at other places: then it is the number of the step that would end there, which is no integer."""
+    """Number of the model's step whose result this is, from 1; 0 when it does not tell. A recogniser that leaves
+    silence out takes its steps elsewhere: then it is that of the step that would end there, which is no integer."""
     text: str | None = None
     """Of the segment."""
     segment: int = 0
