@@ -86,6 +86,8 @@ class EngineDescription:
     may_skip_silence: bool = False
     """Whether long silence may be kept from its streams: the text depends on what is said, not on how long nothing is,
     and after ``tail_padding_ms`` of silence everything has been said."""
+    first_step_ms: float = 0.0
+    """Audio that a fresh stream needs for its first step; one more is possible after each ``chunk_ms``."""
     streams_per_step: int = 0
     """Streams that one ``decode`` takes in less time than one after the other; 0 for as many as there are."""
 

@@ -1,7 +1,8 @@
 """The silence gate: long silence is kept from a streaming engine, which would decode it at full price.
 
-The gate is open from the first sound until ``hang_over`` of silence has passed, long enough for the engine to have said
-its last words. While it is closed the newest ``pre_roll`` is held back: it is let through before the sound that opens
+The gate is open from the first sound until so much silence has passed that the engine has said its last words; it
+closes when the engine has just taken a step, so that little is left over that would be decoded together with what comes
+after the silence. While it is closed the newest ``pre_roll`` is held back and let through before the sound that opens
 the gate, since words begin softly. What is older is skipped, and the caller is told how much.
 
 Decisions are made frame by frame, so they do not depend on how the audio was cut into pieces. Audio in, audio out; no
@@ -31,6 +32,22 @@ class Passage:
     """Mono PCM, shape (n,)."""
     skipped_samples: int = 0
     """Silence before it that the engine does not get."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSteps:
+    """When a streaming engine takes its steps; samples since its stream was opened."""
+
+    first: int
+    """Audio before the first step."""
+    every: int
+    """Audio from one step to the next; 0 where it is not known."""
+    tail: int
+    """Silence after which everything has been said and decoded, wherever the steps are."""
+
+    def has_just_stepped(self, given: int, within: int) -> bool:
+        """Whether a step became possible with one of the last ``within`` samples of ``given``."""
+        return not self.every or (given >= self.first and (given - self.first) % self.every < within)
 
 
 class Gate(Protocol):
@@ -63,6 +80,10 @@ class Gate(Protocol):
         """
         ...
 
+    def begin_stream(self) -> None:
+        """A fresh engine stream gets what comes next; what is held belongs to the one before."""
+        ...
+
 
 class OpenGate:
     """Lets everything through: for engines whose text depends on silence too, and where the gate is switched off."""
@@ -78,6 +99,9 @@ class OpenGate:
         """Nothing is held."""
         return 0
 
+    def begin_stream(self) -> None:
+        """Nothing is held."""
+
 
 class SilenceGate:
     """Follows one stream of audio; begins open.
@@ -85,14 +109,18 @@ class SilenceGate:
     Args:
         settings: Margin and lengths.
         sample_rate_hz: Of the audio.
-        tail_samples: Silence after which the engine has said everything; the hang-over is so much longer.
+        steps: Those of the engine.
     """
 
-    def __init__(self, settings: GateSettings, sample_rate_hz: int, tail_samples: int) -> None:
+    def __init__(self, settings: GateSettings, sample_rate_hz: int, steps: EngineSteps) -> None:
         self._background = Background(settings.margin_db)
         self._frame = round(FRAME_S * sample_rate_hz)
         self._pre_roll = round(settings.pre_roll_ms * sample_rate_hz / 1000)
-        self._hang_over = tail_samples + round(settings.hang_over_ms * sample_rate_hz / 1000)
+        # Closing with a step saves waiting for the next one.
+        self._hang_over = steps.tail - steps.every + round(settings.hang_over_ms * sample_rate_hz / 1000)
+        self._steps = steps
+        self._given = 0
+        """Samples let through to the engine's stream."""
         self._is_open = True
         self._judged = 0
         """Position up to which whole frames were heard."""
@@ -133,13 +161,15 @@ class SilenceGate:
                 if not self._is_open:
                     cut = max(self._closed_at, end - self._frame - self._pre_roll)
                     skipped = self._open(cut)
-            elif self._is_open and end - self._last_sound >= self._hang_over:
+            elif self._is_open and self._may_close(end, self._given + end - cut):
                 passages.append(Passage(audio[cut - begin : end - begin], skipped))
+                self._given += end - cut
                 self._is_open, self._closed_at, skipped = False, end, 0
         self._rest = unheard[len(unheard) // self._frame * self._frame :].copy()
         self._judged += len(unheard) - len(self._rest)
         if self._is_open:
             passages.append(Passage(audio[cut - begin :], skipped))
+            self._given += len(audio) - (cut - begin)
             self._held = _NOTHING
         else:
             self._held = audio[max(self._closed_at, self._judged - self._pre_roll) - begin :].copy()
@@ -153,10 +183,18 @@ class SilenceGate:
         self._is_open, self._closed_at, self._held = False, self._position, _NOTHING
         return skipped
 
+    def begin_stream(self) -> None:
+        """Give up what is held; the steps are counted anew."""
+        self.interrupt()
+        self._given = 0
+
     @property
     def _position(self) -> int:
         """Samples given so far."""
         return self._judged + len(self._rest)
+
+    def _may_close(self, end: int, given: int) -> bool:
+        return end - self._last_sound >= self._hang_over and self._steps.has_just_stepped(given, self._frame)
 
     def _open(self, position: int) -> int:
         """Let audio through from a position on; the silence skipped before it."""

@@ -15,7 +15,7 @@ from edge_asr.clock import Clock
 from edge_asr.engines.base import Engine, EngineDescription, EngineStream, StreamOptions
 from edge_asr.errors import EdgeAsrError, EngineFailed, ProtocolViolation
 from edge_asr.events import TranscriptEvent
-from edge_asr.pipeline.gate import Gate, OpenGate, SilenceGate
+from edge_asr.pipeline.gate import EngineSteps, Gate, OpenGate, SilenceGate
 from edge_asr.requests import Resume, SessionOptions
 from edge_asr.sessions.intake import Intake
 from edge_asr.sessions.scheduler import Scheduler
@@ -355,8 +355,11 @@ class DecodeLoop:
 def _gates(settings: GateSettings, engine: EngineDescription) -> Callable[[], Gate]:
     if not (settings.enabled and engine.may_skip_silence):
         return OpenGate
-    tail_samples = round(engine.tail_padding_ms * engine.sample_rate_hz / 1000)
-    return lambda: SilenceGate(settings, engine.sample_rate_hz, tail_samples)
+    first, every, tail = (
+        round(length_ms * engine.sample_rate_hz / 1000)
+        for length_ms in (engine.first_step_ms, engine.chunk_ms, engine.tail_padding_ms)
+    )
+    return lambda: SilenceGate(settings, engine.sample_rate_hz, EngineSteps(first, every, tail))
 
 
 def _progress_of(session: Session) -> Progress:

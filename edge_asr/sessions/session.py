@@ -381,7 +381,7 @@ class Session:
         self.stream.close()
         self.stream = self._open_stream()
         self._timeline.begin_stream(self._position)
-        self._gate.interrupt()
+        self._gate.begin_stream()
         self._given = 0
         self._is_stream_finished = self._is_ready = False
         self._begin_segment(self._position)

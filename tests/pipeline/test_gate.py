@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from edge_asr.audio import Float32Array
-from edge_asr.pipeline.gate import OpenGate, Passage, SilenceGate
+from edge_asr.pipeline.gate import EngineSteps, OpenGate, Passage, SilenceGate
 from edge_asr.settings import GateSettings
 
 RATE_HZ = 1000
@@ -14,10 +14,11 @@ RATE_HZ = 1000
 SETTINGS = GateSettings(pre_roll_ms=100, hang_over_ms=60)
 TAIL = 140
 """With the hang-over 200 ms."""
+ANYWHERE = EngineSteps(0, 0, TAIL)
 
 
-def gate() -> SilenceGate:
-    return SilenceGate(SETTINGS, RATE_HZ, TAIL)
+def gate(steps: EngineSteps = ANYWHERE) -> SilenceGate:
+    return SilenceGate(SETTINGS, RATE_HZ, steps)
 
 
 def sound(count: int) -> Float32Array:
@@ -89,7 +90,27 @@ def test_silence_from_the_beginning_closes_the_gate_too() -> None:
     assert spans(gate().take(silence(1000))) == [(0, 200)]
 
 
-@given(st.lists(st.tuples(st.booleans(), st.integers(0, 400)), max_size=12), st.integers(1, 300))
+def test_the_gate_closes_with_a_step_of_the_engine() -> None:
+    # Steps at 130, 290, 450 and so on; the silence that would do without them is over at 500 - 160 + 200.
+    steps = EngineSteps(130, 160, TAIL)
+    assert spans(gate(steps).take(np.concatenate([sound(500), silence(1000)]))) == [(0, 620)]
+
+
+def test_steps_are_counted_by_what_was_let_through_to_the_stream() -> None:
+    closing = gate(EngineSteps(130, 160, TAIL))
+    closing.take(np.concatenate([sound(500), silence(1000)]))
+    assert spans(closing.take(np.concatenate([sound(90), silence(410)]))) == [(780, 1100)]
+
+
+def test_steps_of_a_fresh_stream_are_counted_anew() -> None:
+    closing = gate(EngineSteps(130, 160, TAIL))
+    closing.take(sound(505))
+    closing.begin_stream()
+    assert spans(closing.take(silence(500))) == [(0, 135)]
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 400)), max_size=12), st.integers(10, 300))
+@settings(deadline=None)
 def test_every_sample_is_let_through_skipped_or_held_once(parts: list[tuple[bool, int]], size: int) -> None:
     audio = np.concatenate([silence(0), *(sound(count) if is_loud else silence(count) for is_loud, count in parts)])
     closing = gate()

@@ -11,15 +11,15 @@ from edge_asr.audio import AudioChunk, Float32Array
 from edge_asr.clock import ManualClock
 from edge_asr.engines.base import StreamOptions
 from edge_asr.events import Final, Partial, SessionEnded
-from edge_asr.pipeline.gate import SilenceGate
+from edge_asr.pipeline.gate import EngineSteps, SilenceGate
 from edge_asr.requests import Resume, SessionOptions
 from edge_asr.sessions.session import Session, SessionSettings
 from edge_asr.settings import EndpointSettings, GateSettings
 from tests.sessions.conftest import RATE_HZ, RULES, SayingEngine, decode_all, of_kind
 
 GATE = GateSettings(pre_roll_ms=100, hang_over_ms=50)
-TAIL_MS = 150
-"""Of the engine; the gate closes 200 ms after the last sound."""
+STEPS = EngineSteps(0, 0, 150)
+"""The gate closes 200 ms after the last sound."""
 
 Opener = Callable[..., Session]
 
@@ -34,7 +34,7 @@ def open_gated(engine: SayingEngine) -> Opener:
     ) -> Session:
         engine.scripts = list(scripts)
         settings = SessionSettings(
-            RATE_HZ, endpoint, 30.0, is_append_only=True, open_gate=lambda: SilenceGate(GATE, RATE_HZ, TAIL_MS)
+            RATE_HZ, endpoint, 30.0, is_append_only=True, open_gate=lambda: SilenceGate(GATE, RATE_HZ, STEPS)
         )
         wishes = options or SessionOptions()
         return Session("s", wishes, settings, lambda: engine.open_stream(StreamOptions()), ManualClock(5), resume)
