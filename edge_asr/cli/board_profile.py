@@ -37,6 +37,10 @@ class ModelProfile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     cpus: tuple[int, ...]
     allow_spinning: bool
     max_batch: int
+    streams: int = 0
+    """Live streams that it was tuned for and keeps up with; 0 in profiles of before this was written."""
+    cpu_per_audio: float = 0.0
+    """CPU seconds per second of audio with so many; 0 likewise."""
 
     def values(self) -> dict[str, object]:
         """By the paths of the settings."""
@@ -45,6 +49,8 @@ class ModelProfile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
             "worker.cpus": self.cpus,
             "engine.allow_spinning": self.allow_spinning,
             "scheduler.max_batch": self.max_batch,
+            "admission.streams": self.streams,
+            "admission.cpu_per_audio": self.cpu_per_audio,
         }
 
 

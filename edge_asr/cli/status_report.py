@@ -52,6 +52,7 @@ def _get(address: DaemonAddress) -> tuple[int, bytes]:
 def render(document: dict[str, Any]) -> str:
     """One line per figure."""
     lines = [("state", _state(document)), *_model_lines(document["model"]), *_figure_lines(document)]
+    lines += [(f"worker {worker['name']}", _worker(worker)) for worker in document.get("workers", ())]
     lines += [(f"{door['door']} door", f"{door['address']}, {door['access']}") for door in document["doors"]]
     width = max(len(name) for name, _ in lines)
     return "".join(f"{name:<{width}}  {value}\n" for name, value in lines)
@@ -84,6 +85,22 @@ def _figure_lines(document: dict[str, Any]) -> list[tuple[str, str]]:
         ("temperature", f"{celsius:.0f} °C" if celsius is not None else "no sensor"),
         ("restarts", str(document["restarts"])),
     ]
+
+
+def _worker(worker: dict[str, Any]) -> str:
+    """Its model where it is not the only one's, its cores, what it carries, and its memory."""
+    capacity, limit = worker["capacity_streams"], worker["memory_limit_bytes"]
+    carries = f" of {capacity:.1f}" if capacity is not None else ""
+    facts = [
+        f"{worker['model']} ({worker['role']}, {worker['state']})",
+        f"{worker['sessions']} sessions need {worker['needed_streams']:.1f}{carries} streams",
+        f"{worker['busy']:.0%} busy",
+        f"{_mib(worker['memory_bytes'])}{f' of {_mib(limit)}' if limit else ''}",
+        f"cores {', '.join(map(str, worker['cpus']))}" if worker["cpus"] else "any core",
+    ]
+    if worker["escaped_threads"]:
+        facts.append(f"{worker['escaped_threads']} THREADS OUTSIDE THEM")
+    return "; ".join(facts)
 
 
 def _mib(count: int) -> str:

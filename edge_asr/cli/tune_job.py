@@ -65,7 +65,7 @@ def run_job(model_name: str, streams: int, json_path: Path | None, settings: Set
     if root is not None:
         (root / EVIDENCE_FILE).write_bytes(content)
         path = write_profile(
-            root, board_digest(read_board()), model.manifest.name, _entry(outcome.chosen), EVIDENCE_FILE
+            root, board_digest(read_board()), model.manifest.name, profile_entry(outcome, streams), EVIDENCE_FILE
         )
         remark(f"{path} written; `edge-asr config show --origin` shows what is in force")
     return exit_codes.DONE
@@ -93,13 +93,23 @@ def _maker(
     return make
 
 
-def _entry(setting: Setting) -> ModelProfile:
+def profile_entry(outcome: Tuning, streams: int) -> ModelProfile:
+    """What is written for a model.
+
+    Args:
+        outcome: Of the search.
+        streams: Live streams that it was tuned for.
+    """
+    setting = outcome.chosen
+    costs = [trial.cpu_per_audio for trial in outcome.trials if trial.setting == setting and trial.cpu_per_audio]
     return ModelProfile(
         tuned=dt.datetime.now().astimezone().isoformat(timespec="seconds"),
         threads=setting.threads,
         cpus=setting.cpus,
         allow_spinning=setting.allow_spinning,
         max_batch=setting.max_batch,
+        streams=streams,
+        cpu_per_audio=round(costs[-1], 5) if costs else 0.0,
     )
 
 

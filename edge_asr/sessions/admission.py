@@ -1,8 +1,8 @@
 """Whether one more session can be decoded in time, and by which worker; a policy without time, sockets or workers.
 
-A live session is opened where the most room is left for streams that talk. When there is none anywhere it gets the
-lighter model, if there is one, until the load has fallen; otherwise it is refused, with the reason and with the time
-after which, by the sessions that ended lately, there will be room for it and for those refused before.
+A live session is opened where it makes the least load, by what each worker can do. When there is no room anywhere it
+gets the lighter model, if there is one, until the load has fallen; otherwise it is refused, with the reason and with
+the time after which, by the sessions that ended lately, there will be room for it and for those refused before.
 
 Recordings that nobody waits for yield to live sessions, so they need no room; memory they need all the same.
 """
@@ -34,6 +34,8 @@ class Candidate:
     load: WorkerLoad
     opened_ns: tuple[int, ...]
     """When each of its live sessions was opened."""
+    recordings: int = 0
+    """Its sessions that nobody waits for."""
     is_out_of_memory: bool = False
     """Whether it is at its memory limit: nothing may be opened there."""
 
@@ -72,9 +74,10 @@ class Admission:
         able = {name: worker for name, worker in workers.items() if not worker.is_out_of_memory}
         if not able:
             raise self._refusal("the recogniser is at its memory limit and is being replaced", now_ns)
-        room = {name: self.room(worker, 0 if is_batch else 1, now_ns) for name, worker in able.items()}
-        best = max(room, key=lambda name: (room[name], -len(able[name].opened_ns)))
-        if not is_batch and self._settings.enabled and room[best] < 0:
+        if is_batch:
+            return min(able, key=lambda name: (able[name].recordings, self._share(able[name], 0, now_ns)))
+        best = min(able, key=lambda name: (self._share(able[name], 1, now_ns), len(able[name].opened_ns)))
+        if self._settings.enabled and self.room(able[best], 1, now_ns) < 0:
             raise self._refusal(self._why_full(able, now_ns), now_ns)
         return best
 
@@ -95,6 +98,11 @@ class Admission:
         """Streams that talk at a time, at most, in the worker's sessions and ``more`` new ones."""
         young = sum(now_ns - opened_ns < YOUNG_S * 1e9 for opened_ns in worker.opened_ns)
         return worker.load.needed(len(worker.opened_ns) - young, young + more)
+
+    def _share(self, worker: Candidate, more: int, now_ns: int) -> float:
+        """What the worker's sessions and ``more`` need, by what it can do; 0 while that is unknown."""
+        capacity = self.capacity(worker)
+        return self.needed(worker, now_ns, more) / capacity if capacity > 0 else math.inf
 
     def capacity(self, worker: Candidate) -> float:
         """Streams that one worker can decode in time at the machine's present heat; infinite while unknown."""

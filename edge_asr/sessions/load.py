@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from edge_asr.sessions.step_cost import StepCostFit, StepSums
+from edge_asr.sessions.step_cost import StepCost, StepCostFit, StepSums
 from edge_asr.settings import AdmissionSettings
 
 YOUNG_S = 10.0
@@ -74,6 +74,8 @@ class WorkerLoad:
         self._max_batch = max_batch
         self._threads = threads
         self._fit = StepCostFit()
+        self.supposed_step_s = 0.0
+        """What a step of one stream takes, as measured when the model was loaded; 0 for not known."""
         self._talked_s = PRIOR_S * settings.talk_share
         self._listened_s = PRIOR_S
         self._audio_s = self._decode_s = 0.0
@@ -131,9 +133,15 @@ class WorkerLoad:
     def _by_profile(self) -> float:
         settings = self._settings
         if not settings.streams and not settings.cpu_per_audio:
-            return math.inf
+            return self._by_first_steps
         by_cost = settings.max_load * self._threads / settings.cpu_per_audio if settings.cpu_per_audio else 0.0
         return max(float(settings.streams), by_cost)
+
+    @property
+    def _by_first_steps(self) -> float:
+        if not self.supposed_step_s or not self.chunk_s:
+            return math.inf
+        return StepCost(0.0, self.supposed_step_s).streams(self.chunk_s, self._max_batch, self._settings.max_load)
 
     def _talking(self, report: Report) -> float:
         """Sessions that talked, on average; one that sends faster than speech counts as one."""

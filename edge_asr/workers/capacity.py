@@ -162,8 +162,10 @@ class Capacity:
 
     def _candidate(self, place: Place) -> Candidate:
         vitals = self._note_process(place)
-        opened_ns = tuple(session.opened_ns for session in self._live_sessions(place))
-        return Candidate(vitals.load, opened_ns, is_out_of_memory=vitals.pressure == "hard")
+        sessions = self._sessions_of(place)
+        opened_ns = tuple(session.opened_ns for session in sessions if not session.is_batch)
+        recordings = len(sessions) - len(opened_ns)
+        return Candidate(vitals.load, opened_ns, recordings, is_out_of_memory=vitals.pressure == "hard")
 
     def _live_sessions(self, place: Place) -> list[PoolSession]:
         return [session for session in self._sessions_of(place) if not session.is_batch]

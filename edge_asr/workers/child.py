@@ -19,6 +19,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from edge_asr.errors import EdgeAsrError
 from edge_asr.resources.affinity import escaped_threads, pin_to
 from edge_asr.resources.memory import trim_heap
@@ -74,9 +76,12 @@ def _run(link: Link, black_box_fd: int, cpus: Sequence[int], loader: str) -> int
         return 1
     from edge_asr.workers.black_box import BlackBoxWriter
     from edge_asr.workers.service import serve  # only now: it imports numpy
+    from edge_asr.workers.step_time import step_seconds
 
     trim_heap()
     ready = _ready(model, time.monotonic() - started, cpus)
+    if configure.measures_step:
+        ready = msgspec.structs.replace(ready, step_s=step_seconds(model.engine))
     serve(link, configure, model, ready, BlackBoxWriter(black_box_fd))
     return 0
 

@@ -29,6 +29,8 @@ class Configure(msgspec.Struct, frozen=True, tag="configure"):
     """Groups ``engine``, ``endpoint``, ``scheduler``, ``gate``, ``worker``, ``limits`` as plain values."""
     vad_model: str = ""
     """File of the voice activity detector, which non-streaming models need; empty when there is none."""
+    measures_step: bool = True
+    """Whether the worker is to find out how long a decoding step takes; not where one before it has told already."""
 
 
 class OpenSession(msgspec.Struct, frozen=True, tag="open_session"):
@@ -102,6 +104,8 @@ class Ready(msgspec.Struct, frozen=True, tag="ready"):
     load_s: float
     is_append_only: bool = False
     """Whether the text of a segment only ever grows, so that ``Partial.stable_chars`` is a promise."""
+    step_s: float = 0.0
+    """What a decoding step of one stream took when the model was loaded; 0 where it was not measured."""
     why_no_hotwords: str = "its decoder cannot be biased towards words"
     """Why the hotwords of a session are ignored; empty where they are heeded."""
     notes: tuple[str, ...] = ()

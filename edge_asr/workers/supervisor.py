@@ -12,6 +12,8 @@ import logging
 from collections.abc import Callable
 from typing import Any, Literal
 
+import msgspec
+
 from edge_asr.clock import Clock, MonotonicClock
 from edge_asr.errors import EdgeAsrError, LoadInterrupted, MachineError, ModelUnsupported, error_of
 from edge_asr.metrics.instruments import Instruments
@@ -280,7 +282,8 @@ class Supervisor:
             raise
 
     async def _wait_until_ready(self, process: WorkerProcess, answer: asyncio.Future[Ready | LoadFailed]) -> None:
-        process.send(self._configure)
+        is_first = self.ready is None
+        process.send(self._configure if is_first else msgspec.structs.replace(self._configure, measures_step=False))
         end = asyncio.create_task(process.ended())
         waiting: set[asyncio.Future[Any]] = {answer, end}
         timeout_s = self._load_timeout_s

@@ -69,6 +69,7 @@ class Vitals:
         chunk_s = ready.chunk_ms / 1000 if ready.is_streaming else 0.0
         if self.load.chunk_s != chunk_s:
             self.load = self._new_load(self._settings, chunk_s)
+        self.load.supposed_step_s = ready.step_s or self.load.supposed_step_s
 
     def report(self, stats: Stats, live_sessions: int, now_ns: int) -> None:
         """Take what the worker says of itself, once a second."""

@@ -22,7 +22,15 @@ from edge_asr.resources.board import read_board
 from tests.boards.raspberry_pi import raspberry_pi_4, raspberry_pi_5
 from tests.cli.conftest import Run
 
-ENTRY = ModelProfile(tuned="2026-01-02T03:04:05+00:00", threads=2, cpus=(2, 3), allow_spinning=False, max_batch=8)
+ENTRY = ModelProfile(
+    tuned="2026-01-02T03:04:05+00:00",
+    threads=2,
+    cpus=(2, 3),
+    allow_spinning=False,
+    max_batch=8,
+    streams=3,
+    cpu_per_audio=0.12,
+)
 
 
 def written(root: Path, digest: str = "abc", model: str = "starter-en", entry: ModelProfile = ENTRY) -> Path:
@@ -85,6 +93,7 @@ def test_it_is_the_lowest_layer_and_named_as_the_origin(tmp_path):
     assert (merged.settings.engine.threads, merged.origins["engine.threads"]) == (4, "EDGE_ASR_ENGINE_THREADS")
     assert merged.settings.worker.cpus == (2, 3)
     assert merged.settings.scheduler.max_batch == 8
+    assert (merged.settings.admission.streams, merged.settings.admission.cpu_per_audio) == (3, 0.12)
     assert merged.origins["worker.cpus"] == f"board profile {tmp_path / 'board-profile.toml'}"
 
 

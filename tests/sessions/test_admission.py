@@ -17,7 +17,7 @@ NOW_NS = 100 * MINUTE_NS
 def worker(capacity: int, sessions: int = 0, *, opened_ns: int = 0, is_out_of_memory: bool = False) -> Candidate:
     """One that carries so many streams, by its profile, and has so many sessions that talk all the time."""
     load = WorkerLoad(AdmissionSettings(streams=capacity), 0.32, max_batch=16, threads=1)
-    return Candidate(load, (opened_ns,) * sessions, is_out_of_memory)
+    return Candidate(load, (opened_ns,) * sessions, is_out_of_memory=is_out_of_memory)
 
 
 def admission(max_sessions: int = 100, **settings: object) -> Admission:
@@ -30,8 +30,14 @@ def admit(policy: Admission, *workers: Candidate, is_batch: bool = False) -> str
     return policy.admit(named, sessions, is_batch=is_batch, now_ns=NOW_NS)
 
 
-def test_a_session_goes_where_the_most_room_is() -> None:
+def test_a_session_goes_where_it_makes_the_least_load() -> None:
     assert admit(admission(), worker(8, 6), worker(4, 1)) == "1"
+    assert admit(admission(), worker(100, 2), worker(80, 1)) == "1", "not all to the one that can do a little more"
+
+
+def test_recordings_are_spread_among_the_workers() -> None:
+    busy = Candidate(worker(8).load, (), recordings=1)
+    assert admit(admission(), busy, worker(8, 3), is_batch=True) == "1"
 
 
 def test_among_equals_it_goes_where_the_fewest_are() -> None:

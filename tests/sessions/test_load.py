@@ -38,6 +38,12 @@ def test_the_board_profile_counts_before_the_first_steps() -> None:
     assert loaded(AdmissionSettings(streams=4, cpu_per_audio=0.05)).capacity == pytest.approx(18)
 
 
+def test_without_a_profile_the_steps_of_the_loading_count() -> None:
+    load = loaded()
+    load.supposed_step_s = 0.032
+    assert load.capacity == pytest.approx(9.0)
+
+
 def test_what_is_measured_counts_more_than_the_profile() -> None:
     load = loaded(AdmissionSettings(streams=4))
     load.report(report(10, 10))
