@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from edge_asr.errors import EdgeAsrError, ModelUnsupported, StoreNotWritable
+from edge_asr.errors import EdgeAsrError, ModelUnsupported, NotReady, StoreNotWritable
 from edge_asr.manifest import MANIFEST_FILE, read_manifest
 from edge_asr.settings import Settings
 from edge_asr.store.digest import check_files
@@ -104,9 +104,11 @@ class Administration:
             ModelError: It is not installed, damaged, or cannot be loaded.
             MachineError: It does not fit, or the store cannot be written.
             GateFailed: It misunderstands the recordings.
+            NotReady: The daemon is still starting.
             ConfigurationError: The configuration cannot be read any more.
         """
         async with self._turn:
+            self._require_start()
             model = await asyncio.to_thread(self._find, name)
             limit = DEFAULT_MAX_WER if max_wer is None else max_wer
             return await self._switch(model, limit, lambda: self._store.activate(name))
@@ -120,6 +122,7 @@ class Administration:
             MachineError: It does not fit, or the store cannot be written.
         """
         async with self._turn:
+            self._require_start()
             model = await asyncio.to_thread(self._store.previous)
             return await self._switch(model, ANY_WORDS, self._store.rollback)
 
@@ -131,6 +134,7 @@ class Administration:
             EdgeAsrError: The model cannot be served like that; nothing has changed.
         """
         async with self._turn:
+            self._require_start()
             settings = await asyncio.to_thread(self._read_settings, "")
             change = compare(self._settings, settings)
             before = self._pool.active_model.name
@@ -151,6 +155,12 @@ class Administration:
         return self.describe()
 
     # The active model.
+
+    def _require_start(self) -> None:
+        """Nothing can be put in the place of a model that is still being loaded for the first time."""
+        status = self._pool.status()
+        if status.ready is None:
+            raise NotReady(status.reason)
 
     async def _switch(self, model: InstalledModel, max_wer: float, record: Callable[[], object]) -> Activation:
         self._require_writable_store()
@@ -199,9 +209,7 @@ class Administration:
         named = self._settings.model
         if not named or named == name:
             return ""
-        return (
-            f"this daemon was started with model {named!r} (-m, or the configuration), which it takes again next time"
-        )
+        return f"this daemon was started with model {named!r} (-m, or the configuration) and takes it again next time"
 
     # The configuration.
 

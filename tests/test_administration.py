@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from edge_asr.administration import Administration, log_reload, summary
-from edge_asr.errors import ConfigurationError, EdgeAsrError, ModelNotFound, StoreNotWritable
+from edge_asr.errors import ConfigurationError, EdgeAsrError, ModelNotFound, NotReady, StoreNotWritable
 from edge_asr.metrics.exposition import new_registry
 from edge_asr.metrics.instruments import Instruments
 from edge_asr.settings import EngineSettings, LimitSettings, ServerSettings, Settings
@@ -189,6 +189,15 @@ async def test_a_provider_that_is_none_changes_nothing(daemon: Running) -> None:
     with pytest.raises(ConfigurationError, match="bogus"):
         await daemon.admin.reload()
     assert daemon.facts == before
+
+
+async def test_nothing_is_changed_before_the_first_model_is_loaded(filled: Path) -> None:
+    store = ModelStore(StoreLocations((filled,), filled))
+    pool = Pool(served(store, store.find("twin-a"), Settings()), Instruments(new_registry()))
+    admin = Administration(pool, store, StoreModels(store, Settings()), Settings(), lambda _: Settings(model="twin-b"))
+    for change in (admin.reload, admin.rollback, lambda: admin.activate("twin-b")):
+        with pytest.raises(NotReady, match="the model is being loaded"):
+            await change()
 
 
 async def test_draining_refuses_sessions_until_it_is_taken_back(daemon: Running) -> None:

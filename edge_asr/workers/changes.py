@@ -107,7 +107,7 @@ class Changes:
         """
         async with self._lock:
             before = self._roster.active
-            if before.model.is_like(model):
+            if before.model.is_like(model) and before.worker.state != "failed":
                 return before
             loaded = self._roster.serving(model.name)
             if loaded is not None and loaded is not before and loaded.model.is_like(model):
