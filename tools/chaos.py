@@ -5,7 +5,8 @@ commands with pauses, at the pace of speech, and compares the finals it gets wit
 Meanwhile the worker is killed or stopped (SIGKILL, SIGSTOP), other connections break off half-way, say nonsense, or
 send NaN. What happens when comes from a seed.
 
-With ``--swap`` its model is changed instead, again and again, and models that are damaged are offered to it.
+With ``--swap`` its model is changed instead, again and again, and models that are damaged are offered to it. With
+``--recycle`` its worker is replaced by a fresh one every few seconds, and nobody may hear of it.
 
 Counts sessions lost (no ``ended``), finals lost, finals doubled, and finals whose words differ; and for each fault of
 the worker the time until the last of its sessions was told that it goes on. Leaves with 1 when anything was lost.
@@ -65,6 +66,8 @@ class Losses:
     memory_before_bytes: int = 0
     memory_after_bytes: int = 0
     swaps: SwapRecord = field(default_factory=SwapRecord)
+    recycled: int = 0
+    """Workers that were replaced by fresh ones."""
 
     @property
     def is_clean(self) -> bool:
@@ -266,6 +269,16 @@ async def make_trouble(
     return hurts
 
 
+async def let_recycle(daemon: Daemon, seconds: float) -> int:
+    """Wait; how many workers were replaced meanwhile."""
+    pids: set[int] = set()
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        pids.add((await asyncio.to_thread(daemon.status))["worker_pid"])
+        await asyncio.sleep(1.0)
+    return len(pids) - 1
+
+
 async def swap_models(daemon: Daemon, seconds: float, admin_socket: Path, damaged: Sequence[str]) -> SwapRecord:
     """One model after the other until the time is up: a good one, then a damaged one."""
     record = SwapRecord()
@@ -324,6 +337,9 @@ async def run(daemon: Daemon, args: argparse.Namespace) -> Losses:
     hurts: list[float] = []
     if args.swap:
         losses.swaps = await swap_models(daemon, args.seconds, args.admin_socket, args.damaged)
+    elif args.recycle:
+        losses.recycled = await let_recycle(daemon, args.seconds)
+        losses.swaps.faults += ["a client heard of it" for client in clients if client.goes_on_at]
     else:
         draw = random.Random(args.seed)  # noqa: S311
         hurts = await make_trouble(daemon, args.seconds, args.every, draw, losses)
@@ -345,6 +361,7 @@ def main() -> None:
     parser.add_argument("--every", type=float, default=4.0, help="seconds between two faults, on average")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--swap", action="store_true", help="change the model instead of hurting the worker")
+    parser.add_argument("--recycle", action="store_true", help="replace the worker by fresh ones instead")
     parser.add_argument("--json", type=Path, metavar="FILE")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="edge-asr-chaos-") as home:
@@ -359,7 +376,8 @@ def break_daemon(args: argparse.Namespace, home: Path) -> None:
         swapping = {"EDGE_ASR_SERVER_ADMIN_SOCKET": str(args.admin_socket), "EDGE_ASR_WORKER_SWAP_DRAIN_S": "1"}
         daemon = Daemon(GOOD[1], EDGE_ASR_HOME=str(home), **swapping)
     else:
-        daemon = Daemon(EDGE_ASR_SERVER_ADMIN_SOCKET="off")
+        recycling = {"EDGE_ASR_WORKER_RECYCLE_AFTER_S": "1"} if args.recycle else {}
+        daemon = Daemon(EDGE_ASR_SERVER_ADMIN_SOCKET="off", **recycling)
 
     async def everything() -> Losses:
         log = asyncio.create_task(asyncio.to_thread(daemon.drain_log))
