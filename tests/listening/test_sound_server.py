@@ -27,6 +27,8 @@ pytestmark = [needs_sound_server, pytest.mark.model]
 
 RATE_HZ = 16_000
 COMMAND = ("set-the-temperature-to-joe", "set the temperature to twenty five percent")
+LEAD_S = 0.3
+"""Silence before the first word: a sound server swallows the first hundredths of a second of what it is given."""
 LONG = 4
 """Times that the long recording says the command, with hardly a pause."""
 
@@ -59,13 +61,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SoundServer]:
 @pytest.fixture
 def once(tmp_path: Path) -> Path:
     """The command, and silence enough to end it."""
-    return write_wav(tmp_path / "once.wav", np.concatenate([command(), silence(2.0)]))
+    return write_wav(tmp_path / "once.wav", np.concatenate([silence(LEAD_S), command(), silence(2.0)]))
 
 
 @pytest.fixture
 def long(tmp_path: Path) -> Path:
     """The command again and again, so that there is a middle in which the plug can be pulled."""
-    return write_wav(tmp_path / "long.wav", np.concatenate([command()] * LONG))
+    return write_wav(tmp_path / "long.wav", np.concatenate([silence(LEAD_S), *([command()] * LONG)]))
 
 
 class Listener:
