@@ -63,7 +63,7 @@ class Figures:
     family: str
     files_bytes: int
     bare_bytes: int
-    """PSS of the bare program."""
+    """PSS of the bare program; 0 for models that do not stream, for which there is none."""
     worker_bytes: int
     """PSS of the worker when its sessions have ended."""
     worker_peak_bytes: int
@@ -75,8 +75,8 @@ class Figures:
 
     @property
     def beyond_bytes(self) -> int:
-        """Worker beyond bare program."""
-        return self.worker_bytes - self.bare_bytes
+        """Worker beyond bare program; 0 without one."""
+        return self.worker_bytes - self.bare_bytes if self.bare_bytes else 0
 
     @property
     def meets_targets(self) -> bool:
@@ -93,6 +93,8 @@ def sound() -> bytes:
 def bare_bytes(model: InstalledModel, wave: Path) -> int:
     """PSS of the bare program once it has decoded everything."""
     family = FAMILIES[model.manifest.family]
+    if family.kind != "streaming":
+        return 0
     arguments: dict[str, object] = {
         role: str(model.directory / model.manifest.files[role].path) for role in family.roles
     }

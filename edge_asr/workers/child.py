@@ -118,6 +118,7 @@ def _ready(model: LoadedModel, load_s: float, cpus: Sequence[int]) -> Ready:
         is_streaming=described.is_streaming,
         load_s=load_s,
         is_append_only=described.is_append_only,
+        streams_per_step=described.streams_per_step,
         notes=notes,
     )
 

@@ -104,6 +104,8 @@ class Ready(msgspec.Struct, frozen=True, tag="ready"):
     load_s: float
     is_append_only: bool = False
     """Whether the text of a segment only ever grows, so that ``Partial.stable_chars`` is a promise."""
+    streams_per_step: int = 0
+    """Streams that a step takes in less time than one after the other; 0 for as many as there are."""
     step_s: float = 0.0
     """What a decoding step of one stream took when the model was loaded; 0 where it was not measured."""
     why_no_hotwords: str = "its decoder cannot be biased towards words"

@@ -12,10 +12,10 @@ from typing import assert_never
 
 from edge_asr.clock import MonotonicClock
 from edge_asr.events import Failed, Final, SessionEnded, TranscriptEvent
-from edge_asr.resources.memory import read_process_memory
 from edge_asr.sessions.runner import DecodeLoop, Progress, Runner
 from edge_asr.workers.black_box import BlackBoxWriter
 from edge_asr.workers.configuration import unpack
+from edge_asr.workers.heap import Heap
 from edge_asr.workers.link import Link
 from edge_asr.workers.loaded_model import LoadedModel
 from edge_asr.workers.messages import (
@@ -69,6 +69,7 @@ class Service:
     def __init__(self, link: Link, loop: DecodeLoop) -> None:
         self._link = link
         self._sessions: set[str] = set()
+        self._heap = Heap()
         self._has_news = True
         """Something has happened since the last report, or there was none yet."""
         self._next_report_s = 0.0
@@ -148,7 +149,7 @@ class Service:
                 batched_streams=figures.batched_streams,
                 sessions=len(loop),
                 backlog_s=loop.backlog_s,
-                rss_bytes=read_process_memory(os.getpid()).resident_bytes,
+                rss_bytes=self._heap.resident_bytes(),
                 segments=figures.segments,
                 dropped_samples=figures.dropped_samples,
                 replaced_samples=figures.replaced_samples,

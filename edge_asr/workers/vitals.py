@@ -68,7 +68,7 @@ class Vitals:
             self._group.limit((self.bounds.soft + self.bounds.hard) // 2, self.bounds.hard)
         chunk_s = ready.chunk_ms / 1000 if ready.is_streaming else 0.0
         if self.load.chunk_s != chunk_s:
-            self.load = self._new_load(self._settings, chunk_s)
+            self.load = self._new_load(self._settings, chunk_s, ready.streams_per_step)
         self.load.supposed_step_s = ready.step_s or self.load.supposed_step_s
 
     def report(self, stats: Stats, live_sessions: int, now_ns: int) -> None:
@@ -115,5 +115,7 @@ class Vitals:
         self.escaped = found
 
     @staticmethod
-    def _new_load(settings: Settings, chunk_s: float) -> WorkerLoad:
-        return WorkerLoad(settings.admission, chunk_s, settings.scheduler.max_batch, settings.engine.threads)
+    def _new_load(settings: Settings, chunk_s: float, streams_per_step: int = 0) -> WorkerLoad:
+        most = settings.scheduler.max_batch
+        max_batch = min(most, streams_per_step) if streams_per_step else most
+        return WorkerLoad(settings.admission, chunk_s, max_batch, settings.engine.threads)

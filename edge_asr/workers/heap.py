@@ -1,0 +1,40 @@
+"""The worker's own memory: what it takes, after what is free has been given back to the kernel."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from edge_asr.resources.memory import read_process_memory, trim_heap
+
+TRIM_EVERY_BYTES = 8 << 20
+"""Growth after which the heap is trimmed. The C library keeps what is freed in the middle of it: what waiting audio or
+a long recording took at its peak would count for ever."""
+
+
+def own_resident_bytes() -> int:
+    """Resident memory of this process."""
+    return read_process_memory(os.getpid()).resident_bytes
+
+
+class Heap:
+    """Asked once a second; trims when the process has grown since it was trimmed last.
+
+    Args:
+        read: What this process takes.
+        trim: Gives free pages back.
+    """
+
+    def __init__(self, read: Callable[[], int] = own_resident_bytes, trim: Callable[[], bool] = trim_heap) -> None:
+        self._read = read
+        self._trim = trim
+        self._least_bytes = read()
+
+    def resident_bytes(self) -> int:
+        """What the process takes now."""
+        taken = self._read()
+        if taken > self._least_bytes + TRIM_EVERY_BYTES:
+            self._trim()
+            taken = self._least_bytes = self._read()
+        self._least_bytes = min(self._least_bytes, taken)
+        return taken

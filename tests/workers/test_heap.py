@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from edge_asr.workers.heap import TRIM_EVERY_BYTES, Heap
+
+BASE = 100 << 20
+
+
+class Process:
+    """Takes memory, of which trimming gives some back."""
+
+    def __init__(self) -> None:
+        self.taken, self.free, self.trims = BASE, 0, 0
+
+    def read(self) -> int:
+        return self.taken
+
+    def trim(self) -> bool:
+        self.trims += 1
+        self.taken, self.free = self.taken - self.free, 0
+        return True
+
+
+def test_a_heap_that_has_grown_is_trimmed_before_it_is_counted() -> None:
+    process = Process()
+    heap = Heap(process.read, process.trim)
+    process.taken, process.free = BASE + TRIM_EVERY_BYTES + 1, TRIM_EVERY_BYTES
+    assert heap.resident_bytes() == BASE + 1
+    assert process.trims == 1
+
+
+def test_a_heap_that_has_hardly_grown_is_left_alone() -> None:
+    process = Process()
+    heap = Heap(process.read, process.trim)
+    process.taken = BASE + TRIM_EVERY_BYTES
+    assert heap.resident_bytes() == process.taken
+    assert process.trims == 0
+
+
+def test_memory_that_is_really_needed_is_not_trimmed_again_and_again() -> None:
+    process = Process()
+    heap = Heap(process.read, process.trim)
+    process.taken = BASE + 2 * TRIM_EVERY_BYTES
+    assert [heap.resident_bytes() for _ in range(3)] == [process.taken] * 3
+    assert process.trims == 1
