@@ -141,7 +141,8 @@ def edge_asr_daemon() -> ServerPeer:
         ],
         is_ready=re.compile(r"\bready:"),
         codec=lambda timing: NativeCodec(timing.chunk_s, padding_samples),
-        environment={"EDGE_ASR_LIMITS_MAX_SESSIONS": str(MOST_SESSIONS)},
+        # What it carries is to be found out here, not what it believes to carry.
+        environment={"EDGE_ASR_LIMITS_MAX_SESSIONS": str(MOST_SESSIONS), "EDGE_ASR_ADMISSION_ENABLED": "false"},
     )
 
 
