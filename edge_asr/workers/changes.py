@@ -214,7 +214,13 @@ class Changes:
             self._recycling = None
 
     def _replace_at_once(self, place: Place, reason: RecycleReason, error: NotEnoughMemory) -> None:
-        """There is no room for two: at the hard limit the old one goes first, and its sessions wait for the next."""
+        """There is no room for two: the old one goes first, where it has no sessions; at the hard limit its sessions
+        wait for the next."""
+        if not self._handover.sessions_of(place):
+            place.worker.renew()
+            self._instruments.worker_recycled(place.worker.name, reason)
+            _logger.info("worker %s is loaded anew, since it has no sessions (%s)", place.worker.name, reason)
+            return
         if place.vitals.pressure == "hard" and place.vitals.bounds is not None:
             place.worker.kill(f"it reached its memory limit of {place.vitals.bounds.hard >> 20} MiB")
             self._not_before_ns = self._clock.now_ns() + round(PRESSED_AGAIN_S * 1e9)

@@ -148,6 +148,11 @@ class Supervisor:
         self._instruments.worker_down(self.name)
         self._ending = asyncio.create_task(self._process.stop(), name=f"unloading worker {self.name}")
 
+    def renew(self) -> None:
+        """End a worker that has no sessions, and load the model anew; sessions that come meanwhile wait."""
+        self.unload()
+        self.wake()
+
     def wake(self) -> None:
         """There is work again: load the model anew."""
         if self.state == "idle":

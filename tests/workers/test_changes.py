@@ -17,7 +17,7 @@ from edge_asr.requests import SessionOptions
 from edge_asr.settings import LimitSettings, WorkerSettings
 from edge_asr.workers.models import unknown_model
 from edge_asr.workers.served_model import ServedModel
-from tests.support.processes import children, is_running
+from tests.support.processes import children, descriptors, is_running
 from tests.support.waiting import until
 from tests.workers import scripted
 from tests.workers.conftest import FAST
@@ -181,6 +181,23 @@ async def test_back_and_forth_while_a_session_of_the_first_model_is_open(pool, s
     await until(lambda: roles(pool) == [("blue", "active", 0)])
 
 
+async def test_many_changes_leave_nothing_behind(pool, shelf, registry):
+    await pool.activate(shelf.find("red"), passes)
+    await until(lambda: len(roles(pool)) == 1)
+    before = descriptors(os.getpid()), len(children())
+    for name in ("blue", "green", "blue", "red"):
+        await pool.activate(shelf.find(name), passes)
+        with pytest.raises(GateFailed):
+            await pool.activate(shelf.find("green"), fails)
+        assert await say(pool) == [name]
+    await until(lambda: len(roles(pool)) == 1)
+    assert (descriptors(os.getpid()), len(children())) == before
+    named = {
+        sample.labels["model"] for metric in registry.collect() for sample in metric.samples if "model" in sample.labels
+    }
+    assert named == {"scripted"}  # as the engine calls itself, and once
+
+
 # A fresh worker.
 
 
@@ -257,13 +274,26 @@ async def test_a_worker_is_kept_when_no_other_one_can_be_loaded(make_pool):
     assert await say(pool) == ["word"]
 
 
-async def test_a_worker_is_kept_where_two_do_not_fit(worn):
+async def test_where_two_do_not_fit_a_worker_is_kept_as_long_as_it_has_sessions(worn):
+    pid = worn.status().worker_pid
+    worn._changes._free_bytes = lambda: 1 << 20
+    session = await worn.open(PCM, protocol="test")
+    await worn.check()
+    await until(lambda: worn._changes._recycling is None)
+    assert worn.status().worker_pid == pid
+    session.cancel()
+
+
+async def test_where_two_do_not_fit_a_worker_without_sessions_goes_first(worn):
     pid = worn.status().worker_pid
     worn._changes._free_bytes = lambda: 1 << 20
     assert await say(worn) == ["word"]
     await worn.check()
     await until(lambda: worn._changes._recycling is None)
-    assert worn.status().worker_pid == pid
+    assert await say(worn) == ["word"]
+    assert worn.status().worker_pid != pid
+    assert not is_running(pid)
+    assert (worn.status().state, worn.status().restarts) == ("ready", 0)
 
 
 # Nobody speaks.
