@@ -131,7 +131,7 @@ def step_timing(model: InstalledModel) -> StepTiming:
 
 
 def edge_asr_daemon() -> ServerPeer:
-    """``edge-asr serve`` with its defaults, but for the number of sessions."""
+    """``edge-asr serve`` with its defaults, but for its bounds on sessions."""
     padding_samples = EngineSettings().left_padding_ms * 16
     return ServerPeer(
         name="edge-asr daemon",
