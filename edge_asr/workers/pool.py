@@ -12,7 +12,7 @@ from edge_asr.errors import EdgeAsrError, NotReady, WorkerDied
 from edge_asr.metrics.instruments import Instruments
 from edge_asr.requests import SessionOptions
 from edge_asr.resources.delegation import DelegatedGroup
-from edge_asr.resources.memory import read_process_memory
+from edge_asr.resources.memory import read_process_memory, trim_heap
 from edge_asr.workers.base import PoolStatus, WorkerStatus
 from edge_asr.workers.capacity import Capacity
 from edge_asr.workers.changes import Changes, Trial
@@ -78,6 +78,7 @@ class Pool:
         """Cores that no worker has; where this process is best kept to."""
         worker_cpus = {cpu for cpus in placement.workers for cpu in cpus}
         self._capacity = Capacity(model.settings, worker_cpus, self._handover.sessions_of, instruments, self._clock)
+        self._is_trimmed = False
         self._checking: asyncio.Task[None] | None = None
         instruments.watch_memory("front", lambda: read_process_memory(os.getpid()).resident_bytes)
 
@@ -243,6 +244,7 @@ class Pool:
         place.opened += 1
         place.used_ns = self._clock.now_ns()
         self._is_empty.clear()
+        self._is_trimmed = False
         self._instruments.session_opened(protocol)
         return session
 
@@ -360,6 +362,9 @@ class Pool:
         """Look at the machine, recycle a worker that is worn out, unload models that nobody uses."""
         if self._sessions:
             self._capacity.look(tuple(self._roster))
+        elif not self._is_trimmed:
+            self._is_trimmed = True
+            trim_heap()  # the audio that sessions had to be able to say again
         if self._is_draining:
             return
         self._changes.recycle_the_worn()

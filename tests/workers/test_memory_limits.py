@@ -94,3 +94,18 @@ async def test_a_limit_below_what_the_model_takes_is_said_and_not_enforced(make_
     await pool.start()
     assert "MiB before its first session, and worker.memory_limit_mib allows 1; raise it" in caplog.text
     assert pool.status().workers[0].memory_limit_bytes == 0
+
+
+async def test_the_front_gives_its_heap_back_once_nobody_talks(make_pool, monkeypatch):
+    trims: list[bool] = []
+    monkeypatch.setattr("edge_asr.workers.pool.trim_heap", lambda: trims.append(True))
+    pool = make_pool()
+    await pool.start()
+    session = await pool.open(PCM, protocol="test")
+    await pool.check()
+    assert trims == []
+    await session.finish()
+    await said(session)
+    for _ in range(2):
+        await pool.check()
+    assert trims == [True]
