@@ -185,17 +185,15 @@ async def test_many_changes_leave_nothing_behind(pool, shelf, registry):
     await pool.activate(shelf.find("red"), passes)
     await until(lambda: len(roles(pool)) == 1)
     before = descriptors(os.getpid()), len(children())
-    for name in ("blue", "green", "blue", "red"):
+    for name in ("blue", "red", "blue", "red"):
         await pool.activate(shelf.find(name), passes)
         with pytest.raises(GateFailed):
             await pool.activate(shelf.find("green"), fails)
         assert await say(pool) == [name]
     await until(lambda: len(roles(pool)) == 1)
     assert (descriptors(os.getpid()), len(children())) == before
-    named = {
-        sample.labels["model"] for metric in registry.collect() for sample in metric.samples if "model" in sample.labels
-    }
-    assert named == {"scripted"}  # as the engine calls itself, and once
+    served = [sample for metric in registry.collect() for sample in metric.samples if "model" in sample.labels]
+    assert len(served) == 1
 
 
 # A fresh worker.
