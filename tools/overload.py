@@ -22,9 +22,10 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from chaos import RATE_HZ, Daemon
@@ -33,6 +34,8 @@ from websockets.exceptions import ConnectionClosed, WebSocketException
 
 from edge_asr.statistics import percentile
 from edge_asr.workload import bundled_clips, load_clip
+
+Found = TypeVar("Found")
 
 PIECE_S = 0.1
 TALK_S = 15.0
@@ -208,6 +211,7 @@ def measure(daemon: Daemon, args: argparse.Namespace) -> dict[str, Any]:
         "final_slowest_ms": 1000 * max(finals_s, default=0.0),
         "backlog_s": after["backlog_s"],
         "restarts": status["restarts"],
+        "worker_bytes": status["workers"][0]["memory_bytes"],
         "memory_growth_bytes": daemon.memory_bytes() - memory_before,
         "open_files_growth": open_files(daemon.pid) - files_before,
     }
@@ -234,6 +238,9 @@ def main() -> None:
     parser.add_argument("--factor", type=float, default=2.0, help="streams offered, by the capacity")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--model", default="starter-en", help="name, or directory with a manifest")
+    parser.add_argument(
+        "--cap-mib", type=int, metavar="MIB", help="limit the worker's memory to so much above its steady state"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE")
     parser.add_argument("--client", metavar="URL", help=argparse.SUPPRESS)
     parser.add_argument("--streams", type=int, help=argparse.SUPPRESS)
@@ -253,17 +260,30 @@ def main() -> None:
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
-    """A daemon, its log read on, and the measurement."""
+    """A daemon, and the measurement; with ``--cap-mib`` under a limit that is measured first."""
+    if args.cap_mib is None:
+        return asyncio.run(with_daemon(args.model, {}, lambda daemon: measure(daemon, args)))
+    steady_bytes = asyncio.run(with_daemon(args.model, {}, steady_worker_bytes))
+    limit_mib = (steady_bytes >> 20) + args.cap_mib
+    settings = {"EDGE_ASR_WORKER_MEMORY_LIMIT_MIB": str(limit_mib)}
+    found = asyncio.run(with_daemon(args.model, settings, lambda daemon: measure(daemon, args)))
+    return {"worker_steady_mib": steady_bytes >> 20, "worker_limit_mib": limit_mib, **found}
 
-    async def everything() -> dict[str, Any]:
-        daemon = Daemon(args.model, EDGE_ASR_LIMITS_MAX_SESSIONS="1000")
-        log = asyncio.create_task(asyncio.to_thread(daemon.drain_log))
-        found = await asyncio.to_thread(measure, daemon, args)
-        await asyncio.to_thread(daemon.stop)
-        await log
-        return found
 
-    return asyncio.run(everything())
+def steady_worker_bytes(daemon: Daemon) -> int:
+    """What the worker takes once a few sessions have talked."""
+    offer(f"{daemon.url.replace('http', 'ws')}/v1/stream", LEARN_STREAMS, LEARN_S, 1)
+    return int(daemon.status()["workers"][0]["memory_bytes"])
+
+
+async def with_daemon(model: str, settings: dict[str, str], work: Callable[[Daemon], Found]) -> Found:
+    """Do something with a daemon of its own, whose log is read on."""
+    daemon = Daemon(model, EDGE_ASR_LIMITS_MAX_SESSIONS="1000", **settings)
+    log = asyncio.create_task(asyncio.to_thread(daemon.drain_log))
+    found = await asyncio.to_thread(work, daemon)
+    await asyncio.to_thread(daemon.stop)
+    await log
+    return found
 
 
 if __name__ == "__main__":

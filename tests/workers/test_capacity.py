@@ -10,6 +10,9 @@ from edge_asr.errors import Overloaded
 from edge_asr.events import Final, Notice, SessionEnded
 from edge_asr.requests import SessionOptions
 from edge_asr.settings import AdmissionSettings, LimitSettings
+from edge_asr.workers.heat_sensor import HeatSensor
+from tests.boards import raspberry_pi_4, write_tree
+from tests.boards.tree import zone
 from tests.support.waiting import until
 from tests.workers.scripted import WORD, audio
 from tests.workers.test_changes import Shelf
@@ -60,13 +63,9 @@ async def test_a_recording_is_taken_beside_a_full_house(make_pool, tmp_path):
     pool = await started(make_pool, tmp_path)
     for _ in range(2):
         await pool.open(PCM, protocol="test")
-    recording = await pool.open(replace_options(is_batch=True), protocol="test")
+    recording = await pool.open(SessionOptions(partials=False, is_batch=True), protocol="test")
     (final,) = await say(recording)
     assert final.text == "word"
-
-
-def replace_options(**changes):
-    return SessionOptions(partials=False, **changes)
 
 
 async def test_the_lighter_model_serves_who_would_be_refused_and_says_so(make_pool, tmp_path, registry):
@@ -95,7 +94,7 @@ async def test_a_model_asked_for_by_name_is_never_replaced_by_the_lighter_one(ma
     for _ in range(2):
         await pool.open(PCM, protocol="test")
     with pytest.raises(Overloaded):
-        await pool.open(replace_options(model="scripted"), protocol="test")
+        await pool.open(SessionOptions(partials=False, model="scripted"), protocol="test")
 
 
 async def test_a_lighter_model_that_is_not_there_leaves_the_refusal(make_pool, tmp_path, caplog):
@@ -114,3 +113,22 @@ async def test_the_status_tells_what_a_worker_can_do_and_does(make_pool, tmp_pat
     (worker,) = pool.status().workers
     assert (worker.capacity_streams, worker.needed_streams) == (2.0, 1.0)
     assert worker.memory_limit_bytes > worker.memory_bytes
+
+
+async def test_a_hot_machine_opens_fewer_sessions_and_says_why(make_pool, tmp_path, registry, monkeypatch, caplog):
+    board = raspberry_pi_4(tmp_path / "board")
+    monkeypatch.setattr(
+        "edge_asr.workers.capacity.HeatSensor", lambda cpus, limit_c, _root: HeatSensor(cpus, limit_c, board)
+    )
+    pool = await started(make_pool, tmp_path)
+    await pool.open(PCM, protocol="test")
+    write_tree(board, zone(0, "cpu-thermal", 81_000))
+    await pool.check()
+    with pytest.raises(Overloaded, match=r"keeps up with 1\.0 streams that talk \(it is at 81 °C of 80 °C\)"):
+        await pool.open(PCM, protocol="test")
+    assert registry.get_sample_value("edge_asr_temperature_celsius") == 81.0
+    assert registry.get_sample_value("edge_asr_heat_capacity_ratio") == 0.5
+    assert "fewer sessions are opened: it is at 81 °C of 80 °C" in caplog.text
+    write_tree(board, zone(0, "cpu-thermal", 55_000))
+    await pool.check()
+    assert await pool.open(PCM, protocol="test")
