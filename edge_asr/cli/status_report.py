@@ -77,6 +77,7 @@ def _model_lines(model: dict[str, Any] | None) -> list[tuple[str, str]]:
 def _figure_lines(document: dict[str, Any]) -> list[tuple[str, str]]:
     stats, memory, celsius = document["stats"], document["memory_bytes"], document["temperature_c"]
     rtf = f"{document['rtf']:.3f}" if document["rtf"] is not None else "nothing decoded yet"
+    microphone = document.get("microphone")
     return [
         ("sessions", f"{document['sessions']} of {document['max_sessions']}"),
         ("real-time factor", rtf),
@@ -84,7 +85,13 @@ def _figure_lines(document: dict[str, Any]) -> list[tuple[str, str]]:
         ("memory", f"worker {_mib(memory['worker'])}, front {_mib(memory['front'])}"),
         ("temperature", f"{celsius:.0f} °C" if celsius is not None else "no sensor"),
         ("restarts", str(document["restarts"])),
+        *([("microphone", _microphone(microphone))] if microphone else []),
     ]
+
+
+def _microphone(microphone: dict[str, str]) -> str:
+    device = f"{microphone['device']}: " if microphone["device"] else ""
+    return f"{device}{microphone['message']}"
 
 
 def _worker(worker: dict[str, Any]) -> str:

@@ -125,8 +125,9 @@ class TerminalCaptions:
         for _ in range(3):
             line.add_column(no_wrap=True)
         line.add_column(no_wrap=True, justify="right", ratio=1, overflow="ellipsis")
-        left = Text(f"{self._dot} ", style=colour) + Text(words, style=f"{colour}")
-        line.add_row(left, self._meter(), self._lag(), Text(self._who(), style="dim"))
+        line.add_row(
+            Text(f"{self._dot} {words}", style=colour), self._meter(), self._lag(), Text(self._who(), style="dim")
+        )
         return line
 
     def _meter(self) -> Text:
@@ -134,7 +135,7 @@ class TerminalCaptions:
         levels = list(self._levels)
         drawn = "".join(self._block(level) for level in levels).rjust(_METER_PIECES)
         now = levels[-1] if levels else None
-        return Text(drawn, style="green") + Text(f" {now:4.0f} dB" if now is not None else "   -- dB", style="dim")
+        return Text.assemble((drawn, "green"), (f" {now:4.0f} dB" if now is not None else "   -- dB", "dim"))
 
     def _block(self, level: float | None) -> str:
         if level is None:

@@ -215,7 +215,7 @@ class Microphone:
     async def _open_session(self) -> None:
         """Open one, or wait a moment, while audio piles up."""
         status = self._recognizer.status()
-        if status.state != "ready" or status.sessions >= status.max_sessions:
+        if not status.takes_sessions or status.sessions >= status.max_sessions:
             await asyncio.sleep(LOOK_AGAIN_S)
             return
         if self._has_failed:

@@ -37,8 +37,9 @@ async function look(onStatus) {
 }
 
 function describe(status) {
-  place.className = status.state === "ready" ? "ready" : "trouble";
-  place.textContent = status.state === "ready" ? `${status.model.model} on ${status.model.provider}` : `${status.state}: ${status.reason}`;
+  const isWell = ["ready", "idle", "waking"].includes(status.state);
+  place.className = isWell ? "ready" : "trouble";
+  place.textContent = isWell ? `${status.model.model} on ${status.model.provider}` : `${status.state}: ${status.reason}`;
 }
 
 function figures(status, waits) {

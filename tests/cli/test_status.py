@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from edge_asr.cli.status_report import render
+from edge_asr.listening.messages import MicrophoneState
 from edge_asr.servers.status import Door, Machine, status_document
 from tests.cli.conftest import Run
 from tests.support.background import in_background
@@ -68,3 +69,9 @@ def test_something_else_at_the_address_is_no_daemon(run: Run) -> None:
 @pytest.mark.parametrize("url", ["tcp://x:1", "localhost", "http://"])
 def test_an_address_that_is_none_exits_2(run: Run, url: str) -> None:
     assert run("status", url).status == 2
+
+
+def test_the_microphone_stands_among_the_figures() -> None:
+    lost = MicrophoneState("lost", "USB microphone", "the microphone is lost: the device is gone")
+    document = status_document(SERVING, (DOOR,), Machine(0, None), version="1", uptime_s=0, microphone=lost)
+    assert "microphone        USB microphone: the microphone is lost: the device is gone\n" in render(document)
