@@ -143,5 +143,10 @@ _CLIENT_FAULTS = ("protocol_violation", "limit_exceeded", "model_not_found", "co
 
 
 def close_reason(reason: EdgeAsrError | None) -> str:
-    """The sentence, cut to what a close frame holds."""
-    return str(reason or "").encode()[:MAX_REASON_BYTES].decode(errors="ignore")
+    """The sentence, cut to what a close frame holds; its last part is the next step, and stays."""
+    sentence = str(reason or "")
+    head, separator, tail = sentence.encode().rpartition(b"; ")
+    room = MAX_REASON_BYTES - len(separator + tail)
+    if room < len(head) and room > 0:
+        return head[:room].decode(errors="ignore") + (separator + tail).decode()
+    return sentence.encode()[:MAX_REASON_BYTES].decode(errors="ignore")

@@ -303,3 +303,10 @@ def test_close_codes_tell_whether_to_try_again() -> None:
 def test_a_long_reason_is_cut_between_characters() -> None:
     reason = close_reason(ProtocolViolation("ä" * 100))
     assert reason == "ä" * 61
+
+
+def test_a_long_reason_keeps_its_next_step() -> None:
+    reason = close_reason(Overloaded("no room " * 20, retry_after_s=7.0))
+    assert reason.startswith("no room no room ")
+    assert reason.endswith("; try again in 7 s")
+    assert len(reason.encode()) == 123
