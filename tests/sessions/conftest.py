@@ -74,10 +74,23 @@ class SayingEngine:
     streams: list[SayingStream] = field(default_factory=list)
     batches: list[int] = field(default_factory=list)
     is_append_only: bool = True
+    may_skip_silence: bool = False
     sample_rate_hz: int = RATE_HZ
 
     def describe(self) -> EngineDescription:
-        return EngineDescription("saying", "scripted", "cpu", 1, RATE_HZ, 100.0, 150.0, True, self.is_append_only)
+        return EngineDescription(
+            model="saying",
+            family="scripted",
+            provider="cpu",
+            threads=1,
+            sample_rate_hz=RATE_HZ,
+            chunk_ms=float(CHUNK),
+            tail_padding_ms=float(TAIL),
+            is_streaming=True,
+            is_append_only=self.is_append_only,
+            may_skip_silence=self.may_skip_silence,
+            first_step_ms=float(CHUNK),
+        )
 
     def open_stream(self, options: StreamOptions) -> SayingStream:
         self.streams.append(SayingStream(self.scripts.pop(0) if self.scripts else []))

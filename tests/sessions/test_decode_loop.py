@@ -6,10 +6,10 @@ import pytest
 from edge_asr.audio import AudioChunk
 from edge_asr.clock import ManualClock
 from edge_asr.errors import LimitExceeded
-from edge_asr.events import Failed, Final, SessionEnded, TranscriptEvent
+from edge_asr.events import Failed, Final, Partial, SessionEnded, TranscriptEvent
 from edge_asr.requests import SessionOptions
 from edge_asr.sessions.decode_loop import DecodeLoop
-from edge_asr.settings import SchedulerSettings
+from edge_asr.settings import GateSettings, SchedulerSettings
 from tests.sessions.conftest import RATE_HZ, RULES, SayingEngine, SayingStream, chunk, of_kind, samples
 
 SLOW = SessionOptions(sample_rate_hz=4000)
@@ -149,3 +149,111 @@ def test_figures_count_open_and_ended_sessions(engine: SayingEngine) -> None:
     figures = loop.figures()
     assert (figures.audio_s, figures.segments, figures.replaced_samples) == (1.0, 1, 1000)
     assert figures.batches <= figures.batched_streams
+
+
+def test_who_sends_everything_at_once_pushes_nobody_aside(engine: SayingEngine) -> None:
+    engine.scripts = [[(at, str(at)) for at in (100, 200, 300)], [(100, "live")]]
+    loop = loop_of(engine, max_batch=1)
+    loop.open("flood", SessionOptions())
+    loop.open("live", SessionOptions(is_live=True))
+    loop.feed("flood", chunk(300))
+    loop.feed("live", AudioChunk(samples(100), RATE_HZ, 0, 2))
+    said = [partial.text for partial in of_kind(run(loop), Partial)]
+    assert said == ["100", "live", "100 200", "100 200 300"]
+
+
+def test_a_window_lets_others_join_the_step(engine: SayingEngine) -> None:
+    clock = ManualClock(1)
+    loop = DecodeLoop(engine, RULES, SchedulerSettings(window_ms=20), clock)
+    for name in "abc":
+        loop.open(name, SessionOptions())
+    loop.feed("a", chunk(100))
+    assert not loop.step()
+    assert loop.wait_s == 0.02
+    clock.advance_ms(5)
+    loop.feed("b", chunk(100))
+    assert not loop.step()
+    assert loop.wait_s == 0.015
+    clock.advance_ms(15)
+    assert loop.step()
+    assert engine.batches == [2]
+    assert loop.wait_s is None
+
+
+def test_a_window_does_not_wait_for_sessions_that_are_silent(engine: SayingEngine) -> None:
+    engine.may_skip_silence = True
+    loop = DecodeLoop(engine, RULES, SchedulerSettings(window_ms=20), ManualClock(1), gate=GateSettings())
+    loop.open("silent", SessionOptions())
+    loop.feed("silent", chunk(2000, 0.0))
+    run(loop)
+    engine.batches.clear()
+    loop.open("speaking", SessionOptions())
+    loop.feed("speaking", AudioChunk(np.tile(np.array([0.3, -0.3], np.float32), 50), RATE_HZ, 0, 1))
+    assert loop.step()
+    assert engine.batches == [1]
+
+
+def test_a_partial_that_would_be_stale_is_left_to_the_next_step(engine: SayingEngine) -> None:
+    engine.scripts = [[(100, "left")]]
+    clock = ManualClock(1)
+    loop = DecodeLoop(engine, RULES, SchedulerSettings(), clock)
+    loop.open("a", SessionOptions(is_live=True))
+    loop.feed("a", AudioChunk(samples(100), RATE_HZ, 0, 1))
+    clock.advance_ms(250)  # due at 100, and a whole chunk later still not begun
+    assert run(loop) == []
+    assert loop.figures().stale_partials == 1
+    loop.feed("a", AudioChunk(samples(100), RATE_HZ, 100, clock.now_ns()))
+    assert [partial.text for partial in of_kind(run(loop), Partial)] == ["left"]
+
+
+def test_finals_are_never_stale(engine: SayingEngine) -> None:
+    engine.scripts = [[(100, "left")]]
+    clock = ManualClock(1)
+    loop = DecodeLoop(engine, RULES, SchedulerSettings(), clock)
+    loop.open("a", SessionOptions(is_live=True))
+    loop.feed("a", AudioChunk(samples(1000), RATE_HZ, 0, 1))
+    clock.advance_ms(60_000)
+    assert [final.text for final in of_kind(run(loop), Final)] == ["left"]
+
+
+@pytest.mark.parametrize(("may_skip_silence", "enabled"), [(True, True), (True, False), (False, True)])
+def test_only_engines_that_bear_it_are_kept_from_silence(
+    engine: SayingEngine, may_skip_silence: bool, enabled: bool
+) -> None:
+    engine.may_skip_silence = may_skip_silence
+    loop = DecodeLoop(engine, RULES, SchedulerSettings(), ManualClock(1), gate=GateSettings(enabled=enabled))
+    loop.open("a", SessionOptions())
+    loop.feed("a", chunk(5000, 0.0))
+    run(loop)
+    assert (loop.figures().skipped_s > 4.0) == (may_skip_silence and enabled)
+    assert loop.figures().audio_s == 5.0
+
+
+def test_steps_and_waits_are_counted(engine: SayingEngine) -> None:
+    clock = ManualClock(1)
+    loop = DecodeLoop(engine, RULES, SchedulerSettings(), clock)
+    for name in "abc":
+        loop.open(name, SessionOptions())
+        loop.feed(name, chunk(100))
+    clock.advance_ms(40)
+    run(loop)
+    assert (loop.batch_sizes.counts[2], loop.batch_sizes.total) == (1, 3)
+    assert loop.waits.total == pytest.approx(3 * 0.04)
+    assert (loop.take_queue_depth(), loop.take_queue_depth()) == (3, 0)
+
+
+def test_a_session_to_which_nothing_happens_is_not_looked_at(engine: SayingEngine) -> None:
+    looked_at: list[tuple[str, ...]] = []
+    loop = DecodeLoop(
+        engine, RULES, SchedulerSettings(), ManualClock(1), on_native=lambda names: looked_at.append(tuple(names))
+    )
+    for name in "ab":
+        loop.open(name, SessionOptions())
+        loop.feed(name, chunk(50))
+    run(loop)
+    assert loop.take_touched() == {"a", "b"}
+    looked_at.clear()
+    loop.feed("b", chunk(10))
+    assert not loop.step()
+    assert set(looked_at) == {("b",), ()}
+    assert loop.take_touched() == {"b"}
