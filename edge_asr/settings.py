@@ -50,6 +50,9 @@ class EngineSettings:
     as many as the worker's cores are enough for."""
     allow_spinning: bool = False
     """Whether idle engine threads burn a core to answer some microseconds sooner."""
+    batch_int8: bool = False
+    """Whether dynamically quantized streaming models are decoded in batches too: a third less work with eight streams
+    at once; but one scale spans the batch, so a stream's text depends a little on who else is talking."""
     exact_int8: bool = False
     """Whether x86 processors without VNNI multiply 8-bit numbers without saturation: slower, and the text that an ARM
     board gives. Without effect on other processors."""

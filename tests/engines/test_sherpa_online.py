@@ -241,11 +241,16 @@ def recorder() -> Recorder:
 
 
 def engine_over(
-    recorder: Recorder, family: str = "lstm-transducer", precision: Precision = "fp32"
+    recorder: Recorder,
+    family: str = "lstm-transducer",
+    precision: Precision = "fp32",
+    settings: EngineSettings | None = None,
 ) -> SherpaOnlineEngine:
     tiny = tiny_models.tiny_manifest(family, {"tokens": Path("tokens.txt")})
     manifest = msgspec.structs.replace(tiny, precision=precision)
-    engine = SherpaOnlineEngine(recorder, manifest, FAMILIES[family], EngineSettings(), ProviderChoice("cpu"))
+    engine = SherpaOnlineEngine(
+        recorder, manifest, FAMILIES[family], settings or EngineSettings(), ProviderChoice("cpu")
+    )
     recorder.calls.clear()
     return engine
 
@@ -303,6 +308,25 @@ def test_streams_are_decoded_one_by_one_where_the_batch_would_change_their_text(
     streams[0].accept(silence(1.0, 16_000))
     engine.decode(streams)
     assert [name for name, _ in recorder.calls] == ["decode"] * 3
+    assert engine.describe().streams_per_step == 1
+
+
+def test_they_are_decoded_together_all_the_same_where_that_is_wanted(recorder):
+    engine = engine_over(recorder, precision="int8", settings=EngineSettings(batch_int8=True))
+    streams = [engine.open_stream(StreamOptions()) for _ in range(3)]
+    streams[0].accept(silence(1.0, 16_000))
+    engine.decode(streams)
+    assert [name for name, _ in recorder.calls] == ["decode together"]
+    assert engine.describe().streams_per_step == 0
+
+
+def test_streams_are_decoded_side_by_side_in_as_many_parts_as_there_are_threads(recorder):
+    engine = engine_over(recorder, settings=EngineSettings(parallel_streams=2))
+    streams = [engine.open_stream(StreamOptions()) for _ in range(5)]
+    streams[0].accept(silence(1.0, 16_000))
+    engine.decode(streams)
+    engine.close()
+    assert sorted(len(part) for _, part in recorder.calls) == [2, 3]
 
 
 def test_streams_are_decoded_one_by_one_where_the_family_cannot(recorder):
