@@ -47,7 +47,7 @@ class ScriptedPortAudio:
 @pytest.fixture
 def portaudio(monkeypatch: pytest.MonkeyPatch) -> ScriptedPortAudio:
     scripted = ScriptedPortAudio()
-    monkeypatch.setitem(sys.modules, "sounddevice", scripted)  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "sounddevice", scripted)
     return scripted
 
 
