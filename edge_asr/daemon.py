@@ -214,7 +214,8 @@ class Daemon:
         if self._wyoming is not None:
             await self._wyoming.open(self._recognizer)
         for own in self._ports:
-            await own.open(port_conversation(own.description.name, limits), self._recognizer)
+            conversation = port_conversation(own.description.name, limits)
+            await own.open(conversation, self._recognizer, self._surroundings.spool_directory)
         await self._open_admin_door()
         for door in self.doors:
             logger.info("listening at %s (%s)", door.address, door.access)

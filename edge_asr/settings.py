@@ -256,6 +256,9 @@ class LimitSettings:
     machine are not counted."""
     max_message_bytes: int = 1 << 20
     """One websocket message, or one Wyoming event."""
+    read_ahead_bytes: int = 64 << 20
+    """Audio of one websocket that may wait, most of it on disk, so that a client's pings are answered behind it; 0 for
+    none. Then the client is slowed down."""
     max_upload_bytes: int = 256 << 20
     """One uploaded file as sent."""
     max_upload_s: float = 4 * 3600.0
@@ -272,6 +275,7 @@ class LimitSettings:
         _in_range("limits", "max_models", self.max_models, 1, 64)
         _in_range("limits", "max_connections_per_address", self.max_connections_per_address, 0, 10_000)
         _in_range("limits", "max_message_bytes", self.max_message_bytes, 4096, 1 << 30)
+        _in_range("limits", "read_ahead_bytes", self.read_ahead_bytes, 0, 1 << 40)
         _in_range("limits", "max_upload_bytes", self.max_upload_bytes, 4096, 1 << 40)
         _in_range("limits", "max_upload_s", self.max_upload_s, 1, 1e6)
         _in_range("limits", "max_session_s", self.max_session_s, 1, 1e8)

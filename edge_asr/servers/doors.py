@@ -145,14 +145,15 @@ class PortDoor:
         scheme = "wss" if settings.tls_cert else "ws"
         self.description = Door(name, _address(self._sockets[0], scheme), self._access.summary)
 
-    async def open(self, conversation: OpenConversation, recognizer: Recognizer) -> None:
-        """Begin to accept connections.
+    async def open(self, conversation: OpenConversation, recognizer: Recognizer, spool_directory: Path | None) -> None:
+        """Begin to accept connections; what clients send faster than it is decoded waits in the directory.
 
         Raises:
             ConfigurationError: The certificate cannot be used.
         """
         settings = self._settings
-        app = create_port_app(WebSocketDoor(conversation, recognizer, self._limits), self._access)
+        door = WebSocketDoor(conversation, recognizer, self._limits, spool_directory)
+        app = create_port_app(door, self._access)
         self._server = WebServer(app, self._limits, tls_cert=settings.tls_cert, tls_key=settings.tls_key)
         with _naming(self.description.address):
             await self._server.listen(self._sockets)

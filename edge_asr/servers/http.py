@@ -69,7 +69,7 @@ def create_app(services: HttpServices) -> ASGIApp:
             *_admin_routes(services),
             Route("/v1/audio/transcriptions", transcriptions.answer, methods=["POST"]),
             *(
-                WebSocketRoute(path, WebSocketDoor(conversation, services.recognizer, services.limits).serve)
+                WebSocketRoute(path, _websocket_door(services, conversation).serve)
                 for path, conversation in services.websockets.items()
             ),
             WebSocketRoute("/v1/mic", MicrophoneDoor(services.microphone, services.limits.idle_timeout_s).serve),
@@ -83,6 +83,10 @@ def _admin_routes(services: HttpServices) -> list[Route]:
     if services.administrator is None:
         return []
     return admin_routes(services.administrator, is_allowed=services.access.token is not None)
+
+
+def _websocket_door(services: HttpServices, conversation: OpenConversation) -> WebSocketDoor:
+    return WebSocketDoor(conversation, services.recognizer, services.limits, services.spool_directory)
 
 
 class Gate:

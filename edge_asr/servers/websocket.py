@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from pathlib import Path
 
 from starlette.responses import JSONResponse
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
@@ -12,6 +13,7 @@ from edge_asr.errors import EdgeAsrError, LimitExceeded, ProtocolViolation
 from edge_asr.protocols.base import Conversation, Handshake, Message
 from edge_asr.servers.browser_access import answered_subprotocol
 from edge_asr.servers.dialogue import Dialogue, PeerGone
+from edge_asr.servers.read_ahead import ReadAhead
 from edge_asr.servers.stream import SPARE_CONNECTIONS
 from edge_asr.settings import LimitSettings
 from edge_asr.workers.base import Recognizer
@@ -93,8 +95,16 @@ OpenConversation = Callable[[Handshake], Conversation]
 class WebSocketDoor:
     """Serves one protocol's connections."""
 
-    def __init__(self, open_conversation: OpenConversation, recognizer: Recognizer, limits: LimitSettings) -> None:
+    def __init__(
+        self,
+        open_conversation: OpenConversation,
+        recognizer: Recognizer,
+        limits: LimitSettings,
+        spool_directory: Path | None = None,
+    ) -> None:
+        """Serve a protocol; what clients send faster than it is decoded waits in the directory."""
         self._open_conversation = open_conversation
+        self._spool_directory = spool_directory
         self._recognizer = recognizer
         self._limits = limits
         self._connections = 0
@@ -110,8 +120,9 @@ class WebSocketDoor:
         try:
             conversation = self._open_conversation(_handshake_of(websocket))
             await websocket.accept(answered_subprotocol(websocket.scope))
-            link = WebSocketLink(websocket, self._limits.max_message_bytes)
-            await Dialogue(link, conversation, self._recognizer, self._limits).run()
+            own = WebSocketLink(websocket, self._limits.max_message_bytes)
+            async with ReadAhead(own, self._limits.read_ahead_bytes, self._spool_directory) as link:
+                await Dialogue(link, conversation, self._recognizer, self._limits).run()
         except ProtocolViolation as refusal:
             await _deny(websocket, refusal, 400)
         finally:

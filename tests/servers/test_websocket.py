@@ -178,13 +178,26 @@ async def test_a_session_longer_than_allowed_gets_its_finals_and_then_the_limit(
 async def test_a_slow_recogniser_stops_the_client_from_sending() -> None:
     recognizer = ScriptedRecognizer()
     recognizer.may_take.clear()
-    async with http_door(recognizer) as base, native_client(base) as client:
+    limits = replace(LIMITS, read_ahead_bytes=1 << 20)
+    async with http_door(recognizer, limits=limits) as base, native_client(base) as client:
         await say_hello(client)
         sending = asyncio.create_task(_send_much(client))
         done, _ = await asyncio.wait({sending}, timeout=0.3)
         assert not done
         recognizer.may_take.set()
         await sending
+        await client.send(FINISH)
+        assert (await read_messages(client))[-1]["audio_s"] == 2000 * 0.5
+
+
+async def test_a_ping_behind_much_audio_is_answered_and_nothing_is_lost() -> None:
+    recognizer = ScriptedRecognizer()
+    recognizer.may_take.clear()
+    async with http_door(recognizer) as base, native_client(base) as client:
+        await say_hello(client)
+        await _send_much(client)
+        await (await client.ping())
+        recognizer.may_take.set()
         await client.send(FINISH)
         assert (await read_messages(client))[-1]["audio_s"] == 2000 * 0.5
 

@@ -76,7 +76,7 @@ async def port_door(
 ) -> AsyncIterator[str]:
     """Address of an open port for the protocol of this name alone."""
     door = PortDoor(name, 0, replace(LOCAL, **settings), limits)
-    await door.open(port_conversation(name, limits), recognizer)
+    await door.open(port_conversation(name, limits), recognizer, None)
     try:
         yield door.description.address
     finally:
