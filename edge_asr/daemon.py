@@ -16,6 +16,7 @@ import signal
 import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,8 @@ from edge_asr.servers.sign_of_life import SignOfLife, sentence_of
 from edge_asr.servers.status import Door, Machine, status_document
 from edge_asr.servers.systemd import Notifier
 from edge_asr.settings import Settings
+from edge_asr.sinks.published import PublishedRecognizer
+from edge_asr.sinks.running import configured_sinks, running
 from edge_asr.store.store import InstalledModel, ModelStore
 from edge_asr.workers.base import Recognizer
 from edge_asr.workers.models import StoreModels, served
@@ -110,10 +113,20 @@ async def _serve(
     groups = take_delegated_group()
     pool = Pool(served(store, model, settings), instruments, models=models, groups=groups)
     pin_to(pool.front_cpus)  # workers choose cores of their own; these are what they leave
-    listening = Listening(settings.microphone, pool, instruments) if settings.microphone.device else None
+    sinks = configured_sinks(settings, instruments.sink_final, os.environ)
+    recognizer: Recognizer = PublishedRecognizer(pool, sinks, lambda: datetime.now(UTC)) if sinks else pool
+    listening = Listening(settings.microphone, recognizer, instruments) if settings.microphone.device else None
     administration = Administration(pool, store, models, settings, read_settings)
-    daemon = Daemon(settings, pool, lambda: (render(registry), CONTENT_TYPE), surroundings, administration, listening)
-    await daemon.run()
+    daemon = Daemon(
+        settings,
+        recognizer,
+        lambda: (render(registry), CONTENT_TYPE),
+        surroundings,
+        administration,
+        listening,
+    )
+    async with running(sinks):
+        await daemon.run()
     if listening is not None and listening.failure is not None:
         raise listening.failure
 

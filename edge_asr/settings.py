@@ -329,6 +329,42 @@ class MicrophoneSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class MqttSettings:
+    """Finals to an MQTT broker (extra ``mqtt``). TOML table ``[mqtt]``."""
+
+    url: str = ""
+    """``mqtt://HOST:1883`` or ``mqtts://HOST:8883``; empty for none."""
+    topic: str = "edge-asr"
+    """Finals go to ``TOPIC/final``, ``online`` and ``offline`` to ``TOPIC/status``."""
+    username: str = ""
+    password_file: str = ""
+    queue: int = 256
+    """Finals kept while the broker cannot be reached; then the oldest are dropped."""
+
+    def __post_init__(self) -> None:
+        _in_range("mqtt", "queue", self.queue, 1, 100_000)
+        if not self.topic or any(sign in self.topic for sign in "#+\0"):
+            raise ConfigurationError(f"mqtt.topic = {self.topic!r} is no topic to publish under")
+
+
+@dataclass(frozen=True, slots=True)
+class HookSettings:
+    """A command for each final. TOML table ``[hook]``."""
+
+    command: tuple[str, ...] = ()
+    """Program and arguments, without a shell; the text is in ``$EDGE_ASR_TEXT``, JSON on standard input. Empty for
+    none."""
+    timeout_s: float = 10.0
+    """After which it is ended."""
+    queue: int = 64
+    """Finals kept while it runs; then the oldest are dropped."""
+
+    def __post_init__(self) -> None:
+        _in_range("hook", "timeout_s", self.timeout_s, 0.1, 3600)
+        _in_range("hook", "queue", self.queue, 1, 100_000)
+
+
+@dataclass(frozen=True, slots=True)
 class LogSettings:
     """What is written to standard error. TOML table ``[log]``."""
 
@@ -353,6 +389,8 @@ class Settings:
     limits: LimitSettings = field(default_factory=LimitSettings)
     admission: AdmissionSettings = field(default_factory=AdmissionSettings)
     microphone: MicrophoneSettings = field(default_factory=MicrophoneSettings)
+    mqtt: MqttSettings = field(default_factory=MqttSettings)
+    hook: HookSettings = field(default_factory=HookSettings)
     log: LogSettings = field(default_factory=LogSettings)
 
 

@@ -20,7 +20,7 @@ LAYERS = {
     "pipeline": 2, "commands": 2, "workload": 2,
     "sessions": 3,
     "workers": 4, "transcription": 4,
-    "protocols": 5, "servers": 5, "administration": 5, "listening": 5,
+    "protocols": 5, "servers": 5, "sinks": 5, "administration": 5, "listening": 5,
     "daemon": 6,
     "quantize": 6, "bench": 6, "diagnosis": 6,
     "cli": 7,
@@ -49,6 +49,8 @@ DOORS: dict[str, tuple[str, ...]] = {
     "multipart": ("servers/",),
     "python_multipart": ("servers/",),
     "prometheus_client": ("metrics/",),
+    "aiomqtt": ("sinks/mqtt.py",),
+    "zeroconf": ("servers/discovery.py",),
 }
 """Third-party package to the only places that may import it."""
 

@@ -108,6 +108,12 @@ class Instruments:
             ["process"],
             registry=registry,
         )
+        self._sink_finals = Counter(
+            "edge_asr_sink_finals",
+            "Finals offered to a sink (mqtt, hook), by what became of them: delivered, failed or dropped.",
+            ["sink", "outcome"],
+            registry=registry,
+        )
         self._microphone_up = Gauge(
             "edge_asr_microphone_up",
             "1 while the microphone records, 0 while it is lost.",
@@ -188,6 +194,10 @@ class Instruments:
         self._final_latency.labels(protocol).observe(latency_s)
 
     # Microphone
+
+    def sink_final(self, sink: str, outcome: str) -> None:
+        """A final was delivered to a sink, was not, or gave way to newer ones."""
+        self._sink_finals.labels(sink, outcome).inc()
 
     def microphone_is_open(self, device: str, *, is_open: bool) -> None:
         """It records, or it does not."""

@@ -1,0 +1,1 @@
+"""Where finals go besides the client that spoke: an MQTT broker, a command."""
