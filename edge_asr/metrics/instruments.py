@@ -26,6 +26,11 @@ _WORKER_TOTALS = {
     "cpu_s": ("edge_asr_worker_cpu_seconds", "Processor time of the worker process, seconds."),
     "batches": ("edge_asr_decode_batches", "Decode calls of the engine."),
     "batched_streams": ("edge_asr_decode_batched_streams", "Streams in those calls; divided by them, the mean batch."),
+    "live_streams": ("edge_asr_live_steps", "Steps of live streams, each stream of a step counted."),
+    "late_streams": (
+        "edge_asr_late_steps",
+        "Of them, those that ended after they were due: one chunk after the audio.",
+    ),
     "segments": ("edge_asr_segments", "Segments closed with a final."),
     "dropped_samples": ("edge_asr_dropped_samples", "Samples of live sessions dropped because decoding fell behind."),
     "skipped_s": ("edge_asr_gated_seconds", "Silence that the gate kept from the engine, seconds."),

@@ -14,6 +14,8 @@ FIGURES = {
     "cpu_s": 2.0,
     "batches": 30,
     "batched_streams": 45,
+    "live_streams": 24,
+    "late_streams": 1,
     "segments": 2,
     "dropped_samples": 160,
     "replaced_samples": 3,
@@ -132,3 +134,27 @@ def test_decoding_steps_fall_into_buckets_across_the_lives_of_a_worker(instrumen
     assert registry.get_sample_value(f"{name}_count", {"worker": "0"}) == 9
     assert registry.get_sample_value(f"{name}_sum", {"worker": "0"}) == 11
     assert registry.get_sample_value("edge_asr_decode_wait_seconds_sum", {"worker": "0"}) == 0.004
+
+
+def test_heat_and_the_lighter_model_are_told():
+    registry = new_registry()
+    instruments = Instruments(registry)
+    instruments.heat(71.5, 0.5, {"throttled"})
+    instruments.serve_lighter(True)
+    assert registry.get_sample_value("edge_asr_temperature_celsius") == 71.5
+    assert registry.get_sample_value("edge_asr_heat_capacity_ratio") == 0.5
+    causes = ("under_voltage", "frequency_capped", "throttled", "soft_temperature_limit")
+    assert [registry.get_sample_value("edge_asr_throttled", {"cause": cause}) for cause in causes] == [0, 0, 1, 0]
+    assert registry.get_sample_value("edge_asr_lighter_model_in_use") == 1.0
+
+
+def test_what_bounds_a_worker_is_told_until_it_is_gone():
+    registry = new_registry()
+    instruments = Instruments(registry)
+    instruments.worker_capacity("0", 28.8, 3.5, 0.25)
+    instruments.worker_confinement("0", 1 << 20, 2)
+    names = ("capacity_streams", "needed_streams", "busy_ratio", "memory_limit_bytes", "escaped_threads")
+    found = [registry.get_sample_value(f"edge_asr_worker_{name}", {"worker": "0"}) for name in names]
+    assert found == [28.8, 3.5, 0.25, 1 << 20, 2]
+    instruments.worker_retired("0")
+    assert registry.get_sample_value("edge_asr_worker_capacity_streams", {"worker": "0"}) is None
