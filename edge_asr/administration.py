@@ -7,6 +7,7 @@ comes to it; only then the store is told that it is active, and only then it is.
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 import os
 from collections.abc import Awaitable, Callable
@@ -15,7 +16,6 @@ from typing import Any
 import msgspec
 
 from edge_asr.errors import EdgeAsrError, ModelUnsupported, NotReady, StoreNotWritable
-from edge_asr.manifest import MANIFEST_FILE, read_manifest
 from edge_asr.settings import Settings
 from edge_asr.store.digest import check_files
 from edge_asr.store.inspect import inspect_model
@@ -80,6 +80,8 @@ class Administration:
         self._models = models
         self._settings = settings
         self._read_settings = read_settings
+        self._activated = ""
+        """By request, since the daemon began or the configuration named another model."""
         self._turn = asyncio.Lock()
 
     def describe(self) -> dict[str, Any]:
@@ -166,6 +168,7 @@ class Administration:
         self._require_writable_store()
         settings = await asyncio.to_thread(self._read_settings, model.manifest.name)
         before, report = await self._serve(model, settings, max_wer, record)
+        self._activated = model.manifest.name
         return Activation(model.manifest.name, before, report, self._note_of_pinning(model.manifest.name))
 
     async def _serve(
@@ -214,27 +217,22 @@ class Administration:
     # The configuration.
 
     async def _serve_as_configured(self, settings: Settings) -> None:
-        model = await asyncio.to_thread(self._configured_model, settings)
-        if model.manifest.name != self._pool.active_model.name:
-            is_recorded_as_active = not settings.model  # and so it was tried when it was activated
-            max_wer = ANY_WORDS if is_recorded_as_active else DEFAULT_MAX_WER
-        else:
-            max_wer = ANY_WORDS
-            if settings.model not in ("", model.manifest.name, str(model.directory)):
-                settings = await asyncio.to_thread(self._read_settings, model.manifest.name)
-        if not served(self._store, model, settings).is_like(self._pool.active_model):
-            await self._serve(model, settings, max_wer, lambda: None)
-
-    def _configured_model(self, settings: Settings) -> InstalledModel:
-        """What the configuration asks for; what was activated since stays where it asks for the same as before."""
         active = self._pool.active_model
-        if not settings.model:
-            return self._store.active()
-        if settings.model == self._settings.model:
-            return InstalledModel(read_manifest(active.directory / MANIFEST_FILE), active.directory)
-        return self._store.resolve(settings.model)
+        name = settings.model
+        if name and name == self._settings.model and self._activated:
+            # The configuration asks for what it asked for before, and somebody has asked for another one since.
+            name = self._activated
+            settings = await asyncio.to_thread(self._read_settings, name)
+        find = functools.partial(self._store.resolve, name) if name else self._store.active
+        model = await asyncio.to_thread(find)
+        # What the store calls active was tried when it was activated; what is active already serves.
+        was_tried = not name or model.manifest.name == active.name
+        if not served(self._store, model, settings).is_like(active):
+            await self._serve(model, settings, ANY_WORDS if was_tried else DEFAULT_MAX_WER, lambda: None)
 
     def _apply(self, settings: Settings, change: SettingsChange) -> None:
+        if settings.model != self._settings.model:
+            self._activated = ""
         self._settings = change.held
         self._models.settings = settings
         self._pool.limit_sessions(settings.limits.max_sessions)

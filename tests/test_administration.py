@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from edge_asr.administration import Administration, log_reload, summary
 from edge_asr.errors import ConfigurationError, EdgeAsrError, ModelNotFound, NotReady, StoreNotWritable
 from edge_asr.metrics.exposition import new_registry
 from edge_asr.metrics.instruments import Instruments
-from edge_asr.settings import EngineSettings, LimitSettings, ServerSettings, Settings
+from edge_asr.settings import EngineSettings, LimitSettings, ServerSettings, Settings, WorkerSettings
 from edge_asr.store.locations import StoreLocations
 from edge_asr.store.store import ModelStore
 from edge_asr.workers.models import StoreModels, served
@@ -141,6 +142,17 @@ async def test_a_reload_applies_what_it_can_and_names_what_needs_a_restart(daemo
     again = await daemon.admin.reload()
     assert (again.applied, again.needs_restart) == ((), ("server.port",))
     assert summary(again) == "the configuration was read again; needs a restart: server.port"
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="two workers need two cores")
+async def test_a_reload_changes_the_number_of_workers(daemon: Running) -> None:
+    daemon.settings = Settings(worker=WorkerSettings(count=2))
+    assert (await daemon.admin.reload()).applied == ("worker.count",)
+    await until(lambda: len(daemon.pool.status().workers) == 2)
+    assert [worker.role for worker in daemon.pool.status().workers] == ["active", "twin"]
+    daemon.settings = Settings(worker=WorkerSettings(count=1))
+    await daemon.admin.reload()
+    await alone(daemon)
 
 
 async def test_a_reload_of_an_unchanged_configuration_keeps_the_worker(daemon: Running) -> None:

@@ -14,8 +14,6 @@ LIVE_GROUPS = ("engine", "endpoint", "scheduler", "worker", "log")
 LIVE_LIMITS = ("max_sessions", "max_models")
 """Limits that are looked at whenever a session is opened."""
 
-NOT_LIVE = ("worker.count",)
-
 
 @dataclass(frozen=True, slots=True)
 class SettingsChange:
@@ -53,8 +51,6 @@ def _changes(old: Settings, new: Settings) -> Iterator[str]:
 
 def _is_live(path: str) -> bool:
     group, _, name = path.partition(".")
-    if path in NOT_LIVE:
-        return False
     return path == "model" or group in LIVE_GROUPS or (group == "limits" and name in LIVE_LIMITS)
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from edge_asr.settings import (
+    AdmissionSettings,
     EndpointSettings,
     EngineSettings,
     LimitSettings,
@@ -29,6 +30,7 @@ def test_equal_settings_have_not_changed():
         (Settings(model="other"), "model"),
         (Settings(engine=EngineSettings(threads=2)), "engine.threads"),
         (Settings(endpoint=EndpointSettings(silence_ms=500)), "endpoint.silence_ms"),
+        (Settings(worker=WorkerSettings(count=2)), "worker.count"),
         (Settings(worker=WorkerSettings(idle_unload_s=60)), "worker.idle_unload_s"),
         (Settings(limits=LimitSettings(max_sessions=3)), "limits.max_sessions"),
         (Settings(log=LogSettings(level="error")), "log.level"),
@@ -44,7 +46,7 @@ def test_what_can_change_while_sessions_run_is_applied(new, path):
     [
         (Settings(server=ServerSettings(port=1)), "server.port"),
         (Settings(limits=LimitSettings(idle_timeout_s=1)), "limits.idle_timeout_s"),
-        (Settings(worker=WorkerSettings(count=2)), "worker.count"),
+        (Settings(admission=AdmissionSettings(max_load=0.5)), "admission.max_load"),
     ],
 )
 def test_what_the_doors_hold_needs_a_restart_and_is_told_again_next_time(new, path):
