@@ -65,14 +65,14 @@ class WorkerLoad:
         settings: What to expect before anything is known.
         chunk_s: Audio per decoding step; 0 for models that decode whole stretches of speech.
         max_batch: Streams in one step.
-        threads: Of the engine.
+        cores: That the engine can keep busy.
     """
 
-    def __init__(self, settings: AdmissionSettings, chunk_s: float, max_batch: int, threads: int) -> None:
+    def __init__(self, settings: AdmissionSettings, chunk_s: float, max_batch: int, cores: int) -> None:
         self.chunk_s = chunk_s
         self._settings = settings
         self._max_batch = max_batch
-        self._threads = threads
+        self._cores = cores
         self._fit = StepCostFit()
         self.supposed_step_s = 0.0
         """What a step of one stream takes, as measured when the model was loaded; 0 for not known."""
@@ -134,7 +134,7 @@ class WorkerLoad:
         settings = self._settings
         if not settings.streams and not settings.cpu_per_audio:
             return self._by_first_steps
-        by_cost = settings.max_load * self._threads / settings.cpu_per_audio if settings.cpu_per_audio else 0.0
+        by_cost = settings.max_load * self._cores / settings.cpu_per_audio if settings.cpu_per_audio else 0.0
         return max(float(settings.streams), by_cost)
 
     @property

@@ -118,4 +118,5 @@ class Vitals:
     def _new_load(settings: Settings, chunk_s: float, streams_per_step: int = 0) -> WorkerLoad:
         most = settings.scheduler.max_batch
         max_batch = min(most, streams_per_step) if streams_per_step else most
-        return WorkerLoad(settings.admission, chunk_s, max_batch, settings.engine.threads)
+        cores = settings.engine.threads * max(1, streams_per_step)
+        return WorkerLoad(settings.admission, chunk_s, max_batch, cores)

@@ -16,7 +16,7 @@ NOW_NS = 100 * MINUTE_NS
 
 def worker(capacity: int, sessions: int = 0, *, opened_ns: int = 0, is_out_of_memory: bool = False) -> Candidate:
     """One that carries so many streams, by its profile, and has so many sessions that talk all the time."""
-    load = WorkerLoad(AdmissionSettings(streams=capacity), 0.32, max_batch=16, threads=1)
+    load = WorkerLoad(AdmissionSettings(streams=capacity), 0.32, max_batch=16, cores=1)
     return Candidate(load, (opened_ns,) * sessions, is_out_of_memory=is_out_of_memory)
 
 

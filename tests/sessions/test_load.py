@@ -12,7 +12,7 @@ CHUNK_S = 0.32
 
 
 def loaded(settings: AdmissionSettings | None = None, chunk_s: float = CHUNK_S) -> WorkerLoad:
-    return WorkerLoad(settings or AdmissionSettings(), chunk_s, max_batch=16, threads=1)
+    return WorkerLoad(settings or AdmissionSettings(), chunk_s, max_batch=16, cores=1)
 
 
 def report(sessions: int, talking: float, *, seconds: float = 1.0, step_s: float = 0.01, late: int = 0) -> Report:
