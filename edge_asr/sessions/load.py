@@ -19,10 +19,13 @@ PRIOR_S = 60.0
 
 TALK_HALF_LIFE_S = 60.0
 
+LATE_SHARE = 0.01
+"""Of the steps; beyond it the 99th percentile is later than the next chunk."""
+
 LATE_FACTOR = 0.95
 RECOVERY_PER_S = 0.01
 LEAST_CORRECTION = 0.3
-"""A report with a late step lowers the capacity by a twentieth; a second without one gives a hundredth back."""
+"""A report with too many late steps lowers the capacity by a twentieth; a second without gives a hundredth back."""
 
 
 SURE_DEVIATIONS = 2.33
@@ -94,7 +97,7 @@ class WorkerLoad:
         self._listened_s = keep * self._listened_s + report.live_sessions * report.seconds
         self._audio_s = keep * self._audio_s + report.live_audio_s
         self._decode_s = keep * self._decode_s + report.live_decode_s
-        if report.late_steps:
+        if report.late_steps > LATE_SHARE * report.live_steps:
             self._correction = max(LEAST_CORRECTION, self._correction * LATE_FACTOR)
         else:
             self._correction = min(1.0, self._correction + RECOVERY_PER_S * report.seconds)

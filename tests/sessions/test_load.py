@@ -88,7 +88,7 @@ def test_late_steps_lower_the_capacity_and_time_gives_it_back() -> None:
         load.report(report(10, 10, late=2))
     assert load.capacity == pytest.approx(28.8 * 0.95**3)
     for _ in range(20):
-        load.report(report(10, 10))
+        load.report(report(100, 100, late=1))
     assert load.capacity == pytest.approx(28.8)
 
 
