@@ -215,6 +215,9 @@ class ServerSettings:
     """HTTP and websocket; 0 takes a free one and says which."""
     wyoming: str = "tcp://127.0.0.1:10300"
     """``tcp://HOST:PORT``, ``unix://PATH`` or ``off``."""
+    zeroconf: bool = False
+    """Whether the Wyoming door is announced in the local network (extra ``discovery``); it must be open beyond
+    loopback."""
     vosk_port: int = 0
     """Port for vosk-server's protocol alone, at ``host``, usually 2700; 0 for none. It is at ``/vosk`` in any case."""
     sherpa_port: int = 0

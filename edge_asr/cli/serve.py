@@ -20,6 +20,9 @@ from edge_asr.settings import Settings
 @click.option("--host", metavar="HOST", help="Address for HTTP and websocket; 0.0.0.0 for every interface.")
 @click.option("--port", type=int, metavar="PORT", help="Port for HTTP and websocket; 0 takes a free one.")
 @click.option("--wyoming", metavar="URI", help="tcp://HOST:PORT, unix://PATH or off.")
+@click.option(
+    "--zeroconf", is_flag=True, default=None, help="Announce Wyoming in the local network, for Home Assistant to find."
+)
 @click.option("--vosk-port", type=int, metavar="PORT", help="Port for Vosk's protocol alone, such as 2700.")
 @click.option("--sherpa-port", type=int, metavar="PORT", help="Port for sherpa-onnx's protocols alone, such as 6006.")
 @click.option("--mic", metavar="DEVICE", help="Listen to this sound device too; default for the default one.")
@@ -47,6 +50,7 @@ def serve(
     host: str | None,
     port: int | None,
     wyoming: str | None,
+    zeroconf: bool | None,
     vosk_port: int | None,
     sherpa_port: int | None,
     mic: str | None,
@@ -73,6 +77,7 @@ def serve(
         "server.host": ("--host", host),
         "server.port": ("--port", port),
         "server.wyoming": ("--wyoming", wyoming),
+        "server.zeroconf": ("--zeroconf", zeroconf),
         "server.vosk_port": ("--vosk-port", vosk_port),
         "server.sherpa_port": ("--sherpa-port", sherpa_port),
         "microphone.device": ("--mic", mic),

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import socket
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from edge_asr.errors import AddressInUse, ConfigurationError
+from edge_asr.errors import AddressInUse, ConfigurationError, EdgeAsrError
 from edge_asr.protocols.wyoming_conversation import WyomingConversation, is_streamed
-from edge_asr.servers.access import UNIX_ACCESS, HttpAccess, PeerAccess, http_access, peer_access, unix_http_access
+from edge_asr.resources.machine_id import stable_name
+from edge_asr.servers.access import (
+    UNIX_ACCESS,
+    HttpAccess,
+    PeerAccess,
+    http_access,
+    is_loopback,
+    peer_access,
+    unix_http_access,
+)
 from edge_asr.servers.activation import adopt, listening_at, widest_host
+from edge_asr.servers.discovery import Announcer, own_addresses
 from edge_asr.servers.http import HttpServices, create_app
 from edge_asr.servers.port import create_port_app
 from edge_asr.servers.status import Door
@@ -96,6 +107,9 @@ class WyomingDoor:
                 self._access = peer_access("wyoming", host, settings.allow, settings.insecure)
                 self._sockets = bind_tcp(host, port, patience_s=limits.idle_timeout_s)
         self._server: StreamServer | None = None
+        with _closing_on_refusal(self._sockets):
+            self._announcer = _announcer(self._sockets) if settings.zeroconf else None
+        self._announcing: asyncio.Task[None] | None = None
         self.description = Door("wyoming", _address(self._sockets[0], "tcp"), self._access.summary)
 
     async def open(self, recognizer: Recognizer) -> None:
@@ -111,14 +125,21 @@ class WyomingDoor:
         self._server = StreamServer(conversation, recognizer, self._limits, self._access)
         with _naming(self.description.address):
             await self._server.listen(self._sockets)
+        if self._announcer is not None:
+            self._announcing = asyncio.create_task(self._announcer.run())
 
     def stop_accepting(self) -> None:
         """Close the door; who is in may stay."""
+        if self._announcing is not None:
+            self._announcing.cancel()
         if self._server is not None:
             self._server.stop_accepting()
 
     async def close(self) -> None:
         """Close the door and all connections."""
+        if self._announcing is not None:
+            self._announcing.cancel()
+            await asyncio.gather(self._announcing, return_exceptions=True)
         if self._server is not None:
             await self._server.close()
         for bound in self._sockets:
@@ -166,11 +187,21 @@ class PortDoor:
             bound.close()
 
 
+def _announcer(sockets: Sequence[socket.socket]) -> Announcer:
+    host = widest_host(sockets)
+    if host is None or is_loopback(host):
+        raise ConfigurationError(
+            "server.zeroconf would announce a door that nobody else can reach: let server.wyoming listen beyond "
+            "loopback, such as tcp://0.0.0.0:10300 with --allow 192.168.1.0/24, or leave zeroconf off"
+        )
+    return Announcer(stable_name(), sockets[0].getsockname()[1], lambda: own_addresses(host))
+
+
 @contextlib.contextmanager
 def _closing_on_refusal(sockets: Sequence[socket.socket]) -> Iterator[None]:
     try:
         yield
-    except ConfigurationError:
+    except EdgeAsrError:
         for opened in sockets:
             opened.close()
         raise
