@@ -33,6 +33,10 @@ def test_the_bundled_model_the_catalogue_and_the_clips_are_inside(wheel: Path) -
         "edge_asr/_models/moonshine-tiny-en.toml",
         "edge_asr/clips/clips.tsv",
         "edge_asr/clips/go-forward.flac",
+        "edge_asr/page/index.html",
+        "edge_asr/page/main.js",
+        "edge_asr/page/uplot.LICENSE.txt",
+        "edge_asr/page/uplot.min.js",
         "edge_asr/py.typed",
     } <= names
     assert any(name.endswith("licenses/NOTICE") for name in names)

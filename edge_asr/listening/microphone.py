@@ -254,6 +254,7 @@ class Microphone:
         await session.finish()
         await asyncio.wait({delivering}, timeout=patience_s)
         if delivering.done():
+            session.cancel()  # nothing new where it has ended; it has not where whoever hears the events has failed
             delivering.result()
 
     @property

@@ -80,7 +80,7 @@ function build(place, chart) {
     fit: () => plot.setSize(size(plotPlace)),
     update: (figures) => {
       now.textContent = chart.now(figures);
-      figure.classList.toggle("empty", chart.isOptional && points.every((point) => point[chart.series[0]] === null));
+      figure.classList.toggle("empty", chart.isOptional === true && points.every((point) => point[chart.series[0]] === null));
       plot.setData(data(chart));
     },
   };

@@ -9,7 +9,7 @@ from typing import TypeVar
 import pytest
 
 from edge_asr.errors import ConfigurationError, DeviceNameUnclear
-from edge_asr.events import Failed, Final, Notice
+from edge_asr.events import Failed, Final, Notice, Partial
 from edge_asr.listening.messages import (
     FromCapture,
     Lost,
@@ -153,3 +153,25 @@ async def test_a_session_that_fails_is_followed_by_another(monkeypatch: pytest.M
     await until(lambda: len(desk.recognizer.sessions) == 2)
     await desk.stop()
     assert bytes(desk.recognizer.sessions[1].audio) == piece(3).pcm
+
+
+async def test_whoever_hears_may_fail_and_then_it_ends_with_that() -> None:
+    recognizer = ScriptedRecognizer()
+
+    def hear(event: MicrophoneEvent) -> None:
+        if isinstance(event, Partial):
+            raise BrokenPipeError
+
+    capture = ScriptedCapture([OPENED, piece(0)])
+
+    async def start() -> ScriptedCapture:
+        return capture
+
+    microphone = Microphone(start, recognizer, hear, Instruments(new_registry()))
+    running = asyncio.create_task(microphone.run())
+    await until(lambda: recognizer.sessions and recognizer.sessions[0].audio)
+    microphone._take(piece(1))
+    with pytest.raises(BrokenPipeError):
+        await running
+    assert recognizer.sessions[0].is_cancelled.is_set()
+    assert capture.is_closed

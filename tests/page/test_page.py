@@ -64,6 +64,8 @@ def test_the_charts_move_while_somebody_speaks(browser: Browser, daemon: DaemonP
     assert int(memory.removesuffix(" MiB")) > 20
     assert temperature == "no sensor" or temperature.endswith(" °C")
     assert sessions == "1 of 16"
+    shown = browser.evaluate("[...document.querySelectorAll('.plot')].map((plot) => getComputedStyle(plot).visibility)")
+    assert shown == ["visible", "visible", "visible", "hidden" if temperature == "no sensor" else "visible", "visible"]
     # A line of its own colour on the grid's: no plot with figures is blank.
     assert [colours > 2 for colours in browser.evaluate(DRAWN)[:3]] == [True] * 3
 
@@ -76,6 +78,19 @@ def test_a_recording_is_read(browser: Browser, daemon: DaemonProcess, speech: Pa
     assert browser.evaluate(FINALS) == SAID
     assert browser.text("#state") == "speech.wav is read."
     assert browser.complaints == []
+
+
+@pytest.mark.model
+def test_a_recording_dropped_on_the_page_is_read(browser: Browser, daemon: DaemonProcess, speech: Path) -> None:
+    browser.open(f"{daemon.http}/")
+    dropped = {"items": [], "files": [str(speech)], "dragOperationsMask": 1}
+    for kind in ("dragEnter", "dragOver"):
+        browser.call("Input.dispatchDragEvent", type=kind, x=300, y=300, data=dropped)
+    browser.wait("!document.querySelector('#drop').hidden")
+    browser.call("Input.dispatchDragEvent", type="drop", x=300, y=300, data=dropped)
+    browser.wait(f"{FINALS}.length === {len(SAID)} && {IS_IDLE}")
+    assert browser.evaluate("document.querySelector('#drop').hidden")
+    assert browser.evaluate(FINALS) == SAID
 
 
 @pytest.mark.model
