@@ -67,7 +67,7 @@ def test_a_quantized_model_says_what_the_float_one_says(family: str, recipe: str
     assert done >= 2
     said = heard(tmp_path / "out")
     assert said == heard(tmp_path / "model")
-    assert len(said.split()) > 10
+    assert len(said.split()) >= len(WORDS)
 
 
 @pytest.mark.parametrize("family", ["nemo-ctc", "t-one-ctc"])
