@@ -13,7 +13,7 @@ from typing import Protocol
 
 from edge_asr.clock import MonotonicClock
 from edge_asr.errors import ConfigurationError, DeviceNameUnclear, EdgeAsrError, MachineError
-from edge_asr.listening.messages import FromCapture, Lost, Refused
+from edge_asr.listening.messages import Captured, FromCapture, Lost, Refused
 from edge_asr.settings import MicrophoneSettings
 from edge_asr.workers.command import worker_environment
 from edge_asr.workers.exits import describe_exit
@@ -23,6 +23,9 @@ from edge_asr.workers.stderr_log import StderrLog
 SILENCE_S = 30.0
 """A recording process that says nothing for so long hangs: while it waits for a device it says so every few seconds,
 and asking every device of a machine may take a while."""
+
+RECORDING_SILENCE_S = 5.0
+"""The same of one that has delivered audio: it would say after two seconds that no more comes."""
 
 _READ_BYTES = 64 << 10
 
@@ -46,6 +49,7 @@ class CaptureProcess:
 
     def __init__(self, process: Process) -> None:
         self._process = process
+        self._patience_s = SILENCE_S
         self._stderr = StderrLog(_logger, "recording", MonotonicClock())
 
     @classmethod
@@ -79,6 +83,8 @@ class CaptureProcess:
         try:
             while data := await self._read():
                 for message in decoder.feed(data):
+                    if isinstance(message, Captured):
+                        self._patience_s = RECORDING_SILENCE_S
                     yield message
                     if isinstance(message, Lost):
                         return
@@ -87,7 +93,7 @@ class CaptureProcess:
             if returncode:
                 yield Lost(f"the process that records ended: {describe_exit(returncode, self._stderr.last_words)}")
         except TimeoutError:
-            yield Lost(f"the process that records has said nothing for {SILENCE_S:g} s")
+            yield Lost(f"the process that records has said nothing for {self._patience_s:g} s")
         finally:
             reading_stderr.cancel()
             await asyncio.gather(reading_stderr, return_exceptions=True)
@@ -102,7 +108,7 @@ class CaptureProcess:
     async def _read(self) -> bytes:
         if self._process.stdout is None:
             raise RuntimeError("the recording process was started without a pipe")
-        async with asyncio.timeout(SILENCE_S):
+        async with asyncio.timeout(self._patience_s):
             return await self._process.stdout.read(_READ_BYTES)
 
     async def _read_stderr(self) -> None:

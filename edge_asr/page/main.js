@@ -180,11 +180,14 @@ async function copy(text) {
 if (!canRecord()) {
   const port = location.port || (location.protocol === "https:" ? "443" : "80");
   listenButton.disabled = true;
-  byId("welcome").textContent = "Drop a recording anywhere on this page. Nothing leaves the machine that serves it.";
+  byId("how").textContent = "Drop a recording anywhere on this page.";
   byId("insecure").hidden = false;
   byId("insecure-host").textContent = location.host;
   byId("insecure-tunnel").textContent = `ssh -L ${port}:localhost:${port} USER@${location.hostname}`;
   byId("insecure-local").textContent = `http://localhost:${port}/`;
 }
 
-watch((status) => { boardButton.hidden = !status.microphone; });
+watch((status) => {
+  boardButton.hidden = !status.microphone;
+  byId("words-note").textContent = status.model?.words_note ? `${status.model.words_note}.` : "";
+});

@@ -120,6 +120,7 @@ def _ready(model: LoadedModel, load_s: float, cpus: Sequence[int]) -> Ready:
         is_append_only=described.is_append_only,
         streams_per_step=described.streams_per_step,
         notes=notes,
+        words_note=model.words_note,
     )
 
 

@@ -17,3 +17,5 @@ class LoadedModel:
     """BCP 47 tags."""
     text_case: Literal["as_is", "lower"] = "as_is"
     """``lower`` for models that only write capitals."""
+    words_note: str = ""
+    """What the model cannot hear, in one sentence; empty for one that hears anything."""

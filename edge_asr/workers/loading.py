@@ -40,7 +40,8 @@ def load_model(configure: Configure, instruments: Instruments = NO_INSTRUMENTS) 
     vad_model = Path(configure.vad_model) if configure.vad_model else None
     settings = with_parallel_streams(unpack(configure).engine, len(os.sched_getaffinity(0)))
     engine = load_engine(directory, manifest, settings, vad_model, instruments)
-    return LoadedModel(engine, manifest.languages, manifest.text_case)
+    words_note = "" if settings.graph else manifest.words_note  # which tells of the model's own graph
+    return LoadedModel(engine, manifest.languages, manifest.text_case, words_note)
 
 
 def with_parallel_streams(settings: EngineSettings, cores: int) -> EngineSettings:

@@ -111,6 +111,8 @@ class Ready(msgspec.Struct, frozen=True, tag="ready"):
     why_no_hotwords: str = "its decoder cannot be biased towards words"
     """Why the hotwords of a session are ignored; empty where they are heeded."""
     notes: tuple[str, ...] = ()
+    words_note: str = ""
+    """What the model cannot hear, in one sentence; empty for one that hears anything."""
 
 
 class LoadFailed(msgspec.Struct, frozen=True, tag="load_failed"):

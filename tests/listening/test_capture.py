@@ -44,6 +44,17 @@ async def test_a_process_that_hangs_is_ended(monkeypatch: pytest.MonkeyPatch) ->
     assert messages == [Lost("the process that records has said nothing for 0.2 s")]
 
 
+async def test_one_that_hangs_while_it_records_is_ended_sooner(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(capture, "RECORDING_SILENCE_S", 0.2)
+    audio = (
+        "from edge_asr.listening.messages import Captured\n"
+        'sys.stdout.buffer.write(encode(Captured(b"", 0, 1, 0, None, None, False)))\n'
+        "sys.stdout.flush()\nimport time\ntime.sleep(600)"
+    )
+    messages = await said(monkeypatch, SAY_OPENED + audio)
+    assert messages[-1] == Lost("the process that records has said nothing for 0.2 s")
+
+
 async def test_its_words_name_the_device_and_the_channel(monkeypatch: pytest.MonkeyPatch) -> None:
     words: list[tuple[str, ...]] = []
 

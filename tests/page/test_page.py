@@ -33,6 +33,7 @@ def test_captions_from_the_microphone_are_read_as_they_are_spoken(
     browser.open(f"{daemon.http}/")
     browser.wait("document.querySelector('#daemon').className === 'ready'")
     browser.screenshot(tmp_path / "before.png")
+    assert "starter-en hears 961 command words only" in browser.text("#welcome")
     browser.evaluate(WATCH_PARTIALS)
     browser.click("#listen")
     browser.wait(f"{FINALS}.length >= 1 && {OPEN}.length > 10")
