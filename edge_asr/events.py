@@ -47,6 +47,16 @@ class Partial(msgspec.Struct, frozen=True, tag="partial", tag_field="type"):
     """Monotonic time, nanoseconds."""
 
 
+class Command(msgspec.Struct, frozen=True):
+    """What was meant by a spoken command."""
+
+    intent: str
+    slots: dict[str, str | int | float | bool]
+    """Name to value, as the sentence templates have it."""
+    score: float
+    """How sure it is that this command was spoken, and nothing else: 0 to 1."""
+
+
 class Final(msgspec.Struct, frozen=True, tag="final", tag_field="type"):
     """The text of a closed segment; never revised."""
 
@@ -59,6 +69,10 @@ class Final(msgspec.Struct, frozen=True, tag="final", tag_field="type"):
     reason: FinalReason
     emitted_ns: int
     """Monotonic time, nanoseconds."""
+    command: Command | None = None
+    """What was meant, where spoken commands are listened for and one was recognised; ``text`` is its sentence then."""
+    open_text: str | None = None
+    """What the model hears without regard to commands, where they are listened for; else ``None``."""
 
 
 class Notice(msgspec.Struct, frozen=True, tag="notice", tag_field="type"):

@@ -17,6 +17,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+import numpy.typing as npt
+
 from edge_asr.audio import Float32Array
 
 
@@ -43,6 +46,8 @@ class Hypothesis:
     is_complete: bool = False
     """The engine cannot take more audio into this hypothesis (a non-streaming model's longest stretch): close the
     segment and ``reset``; audio after ``decoded_samples`` is kept for the next one."""
+    path: ConstrainedPath | None = None
+    """What a constraint made of it; ``text`` and ``tokens`` are the free decode all the same."""
 
 
 EMPTY_HYPOTHESIS = Hypothesis("", (), 0)
@@ -60,6 +65,8 @@ class StreamOptions:
     """Nobody waits for the text: a non-streaming model lets short pauses pass and decodes every stretch once."""
     closing_silence_ms: int = 1200
     """Silence that closes a segment; the text of the stretch before it is ready by then."""
+    constraint: TokenConstraint | None = None
+    """What spoken commands may be; only for engines that ``takes_constraints``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +88,8 @@ class EngineDescription:
     """Whether state is carried from chunk to chunk (else partials are decoded anew)."""
     is_append_only: bool = False
     """Whether the text of a segment only ever grows (greedy decoding of a streaming model without a graph)."""
+    takes_constraints: bool = False
+    """Whether streams can be held to spoken commands."""
     notes: tuple[str, ...] = ()
     """Sentences an operator should read (a fallback that was allowed, a missing graph)."""
     may_skip_silence: bool = False
@@ -152,12 +161,47 @@ class Engine(Protocol):
         ...
 
 
-class TokenConstraint(Protocol):
-    """Which tokens may come next; implemented by ``commands/`` (declared here so that engines know no grammar)."""
+@dataclass(frozen=True, slots=True)
+class Following:
+    """The tokens that may come next."""
 
-    def allowed(self, prefix: tuple[int, ...]) -> Sequence[int]:
-        """Token ids that may follow ``prefix``."""
+    tokens: npt.NDArray[np.int64]
+    """Token ids, shape (n,), none twice."""
+    states: npt.NDArray[np.int64]
+    """State of the constraint behind each, shape (n,)."""
+
+
+class TokenConstraint(Protocol):
+    """Which tokens may come next; implemented by ``commands/`` (declared here so that engines know no grammar).
+
+    A state stands for everything that was said so far; states are numbers and last until the next ``begin``.
+    """
+
+    def begin(self) -> int:
+        """The state in which nothing was said."""
         ...
+
+    def following(self, state: int) -> Following:
+        """What may come next."""
+        ...
+
+    def may_end(self, state: int) -> bool:
+        """Whether the text may end here."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ConstrainedPath:
+    """The best text that a constraint allows, beside what the model would have written."""
+
+    text: str
+    tokens: tuple[Token, ...]
+    log_prob: float
+    """Natural logarithm of the probability of the whole text, its end included."""
+    open_log_prob: float
+    """The same of the free decode; ``log_prob`` is rarely greater."""
+    is_whole: bool
+    """Whether it ends where the constraint lets it end; a partial is cut off where the speech is."""
 
 
 class SegmentDecoder(Protocol):
@@ -173,9 +217,12 @@ class SegmentDecoder(Protocol):
         """Longest stretch the model was made for, seconds."""
         ...
 
-    def decode(self, samples: Float32Array, constraint: TokenConstraint | None = None) -> Hypothesis:
+    def decode(
+        self, samples: Float32Array, constraint: TokenConstraint | None = None, *, is_partial: bool = False
+    ) -> Hypothesis:
         """Recognise one stretch: mono PCM at ``sample_rate_hz``, shape (n,), finite; n may be 0 (empty text).
 
+        With a constraint the hypothesis also has the best ``path`` under it; in a partial one it may end anywhere.
         Token times are relative to the first sample. ``decoded_samples`` is n.
         """
         ...

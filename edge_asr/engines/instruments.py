@@ -149,10 +149,12 @@ class TimedSegmentDecoder:
         """The model's."""
         return self._decoder.max_segment_s
 
-    def decode(self, samples: Float32Array, constraint: TokenConstraint | None = None) -> Hypothesis:
+    def decode(
+        self, samples: Float32Array, constraint: TokenConstraint | None = None, *, is_partial: bool = False
+    ) -> Hypothesis:
         """Recognise one stretch."""
         with self._stopwatch.timing("segment_ns"):
-            return self._decoder.decode(samples, constraint)
+            return self._decoder.decode(samples, constraint, is_partial=is_partial)
 
 
 class TimedVoiceActivity:

@@ -1,12 +1,7 @@
-"""Non-streaming families through sherpa-onnx's ``OfflineRecognizer``: one stretch of speech in, its text out.
-
-Such models write fluent nonsense for noise and offsets, and some end in an error for a few milliseconds of audio; so
-what cannot hold speech never reaches them.
-"""
+"""Non-streaming families through sherpa-onnx's ``OfflineRecognizer``: one stretch of speech in, its text out."""
 
 from __future__ import annotations
 
-import itertools
 import logging
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,7 +16,8 @@ from edge_asr.engines.native_load import construct, model_files
 from edge_asr.engines.native_text import text_of
 from edge_asr.engines.providers import ProviderChoice
 from edge_asr.engines.repetition import is_runaway, without_loop
-from edge_asr.engines.samples import loudest_dbfs, usable, window_levels_dbfs
+from edge_asr.engines.samples import usable
+from edge_asr.engines.whole_stretch import PADDED_TO_S, holds_speech, loud_part_s, spread
 from edge_asr.errors import ConfigurationError, EngineFailed
 from edge_asr.families import ModelFamily
 from edge_asr.manifest import ModelManifest
@@ -29,22 +25,8 @@ from edge_asr.settings import EngineSettings
 
 _log = logging.getLogger(__name__)
 
-SHORTEST_S = 0.1
-"""No word is shorter; Moonshine fails on 10 ms."""
-
-PADDED_TO_S = 0.5
-"""Shorter speech is given to the model with silence around it."""
-
 PADDING_AGAINST_LOOPS_S = (0.25, 0.5)
 """Silence on both sides that is tried when the model repeats itself without end: another start, the same words."""
-
-SILENCE_DBFS = -55.0
-"""Audio whose loudest window is quieter is silence: Moonshine makes sentences out of noise at -60 dBFS."""
-
-LEVEL_WINDOW_S = 0.032
-
-SPEECH_BELOW_PEAK_DB = 30.0
-"""Windows that much quieter than the loudest are not where the words are, when they are spread over the time."""
 
 MAX_SEGMENT_S: Mapping[str, float] = {
     "moonshine": 30.0,
@@ -139,12 +121,9 @@ class SherpaSegmentDecoder:
         if constraint is not None:
             raise ValueError("this decoder takes no constraint")
         samples = usable(samples)
-        duration_s = len(samples) / self._sample_rate_hz
-        if duration_s > self._max_segment_s:
-            raise ValueError(f"{duration_s:.1f} s of speech; this model takes {self._max_segment_s:.0f} s at once")
-        window = round(LEVEL_WINDOW_S * self._sample_rate_hz)
-        if duration_s < SHORTEST_S or loudest_dbfs(samples, window) < SILENCE_DBFS:
+        if not holds_speech(samples, self._sample_rate_hz, self._max_segment_s):
             return Hypothesis("", (), len(samples))
+        duration_s = len(samples) / self._sample_rate_hz
         before_s = max(0.0, PADDED_TO_S - duration_s) / 2
         result, text = self._recognize_padded(samples, before_s)
         for more_s in PADDING_AGAINST_LOOPS_S:
@@ -217,20 +196,3 @@ def _text_of(result: Any) -> str:  # noqa: ANN401  native
     except UnicodeDecodeError:
         _log.warning("the model ended within a character; its text is lost")
         return ""
-
-
-def spread(texts: list[str], begin_s: float, end_s: float) -> list[float]:
-    """Start times of texts that follow one another from ``begin_s`` to ``end_s``, each as long as its characters."""
-    lengths = [max(1, len(text.strip())) for text in texts]
-    before = itertools.accumulate(lengths[:-1], initial=0) if lengths else ()
-    return [begin_s + (end_s - begin_s) * characters / sum(lengths) for characters in before]
-
-
-def loud_part_s(samples: Float32Array, sample_rate_hz: int) -> tuple[float, float]:
-    """From the first to the end of the last window that is not much quieter than the loudest, seconds."""
-    window = min(round(LEVEL_WINDOW_S * sample_rate_hz), max(1, len(samples)))
-    levels = window_levels_dbfs(samples, window)
-    if not len(levels):
-        return 0.0, len(samples) / sample_rate_hz
-    loud = np.flatnonzero(levels >= levels.max() - SPEECH_BELOW_PEAK_DB)
-    return float(loud[0] * window / sample_rate_hz), float((loud[-1] + 1) * window / sample_rate_hz)

@@ -1,0 +1,44 @@
+"""Numbers as they are said and as they are written: "twelve" and "12" are the same to a listener."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from edge_asr.commands.folding import fold_template
+
+LARGEST_IN_TEXT = 999
+"""Numbers in templates are known as words up to here; lists of numbers have their own limits."""
+
+
+@cache
+def spoken(number: float, language: str) -> tuple[str, ...]:
+    """The ways to say a number in words, folded; empty where the language is not known.
+
+    Args:
+        number: Whole, or with a fraction.
+        language: BCP 47 tag.
+    """
+    from hassil.numbers import get_rbnf_engine  # with its rules of all languages, only where numbers are
+
+    try:
+        rules = get_rbnf_engine(language).format_number(number).text_by_ruleset
+    except ValueError:
+        return ()
+    named = (text for name, text in rules.items() if "ordinal" not in name and "year" not in name)
+    texts = [" ".join(fold_template(text).split()) for text in named if not any(map(str.isdigit, text))]
+    if language.startswith("en"):  # the rules know American numbers only
+        texts += [text.replace("hundred ", "hundred and ") for text in texts]
+    return tuple(dict.fromkeys(texts))
+
+
+@cache
+def number_words(language: str) -> dict[tuple[str, ...], int]:
+    """Words that together are a number, to that number."""
+    return {
+        tuple(text.split()): number for number in range(LARGEST_IN_TEXT + 1) for text in spoken(number, language)
+    }
+
+
+def digits(number: float) -> str:
+    """Without a fraction where there is none."""
+    return str(int(number)) if number == int(number) else str(number)
