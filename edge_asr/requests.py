@@ -31,6 +31,7 @@ MAX_SAMPLE_RATE_HZ = 384_000
 MAX_CHANNELS = 8
 MAX_HOTWORDS = 1_000
 MAX_HOTWORD_CHARS = 200
+MAX_COMMANDS_CHARACTERS = 500_000
 
 
 class SessionOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,6 +57,9 @@ class SessionOptions(msgspec.Struct, frozen=True, kw_only=True):
     Otherwise the sender is slowed down and nothing is dropped."""
     is_batch: bool = False
     """A recording that nobody waits for word by word: live sessions are decoded first."""
+    commands: str | None = None
+    """Sentence templates of spoken commands, YAML or JSON in Home Assistant's format; empty for open speech, ``None``
+    for the configured ones."""
     endpoint_silence_ms: int | None = None
     """Silence after speech that closes a segment; ``None`` for the configured rule."""
 
@@ -66,6 +70,9 @@ class SessionOptions(msgspec.Struct, frozen=True, kw_only=True):
             )
         if not 1 <= self.channels <= MAX_CHANNELS:
             raise ValueError(f"{self.channels} channels: 1 to {MAX_CHANNELS} are accepted")
+        length = len(self.commands or "")
+        if length > MAX_COMMANDS_CHARACTERS:
+            raise ValueError(f"commands of {length} characters: {MAX_COMMANDS_CHARACTERS} are accepted")
         if self.endpoint_silence_ms is not None and not 100 <= self.endpoint_silence_ms <= 60_000:
             raise ValueError(f"endpoint silence {self.endpoint_silence_ms} ms is outside 100 to 60000 ms")
         if len(self.hotwords) > MAX_HOTWORDS:

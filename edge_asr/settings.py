@@ -368,6 +368,19 @@ class HookSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class CommandSettings:
+    """Spoken commands. TOML table ``[commands]``."""
+
+    file: str = ""
+    """Sentence templates in Home Assistant's format, or a folder of such files; empty: open speech only."""
+    min_score: float = 0.5
+    """Surer than this it must be that a command was spoken; what is not is open speech."""
+
+    def __post_init__(self) -> None:
+        _in_range("commands", "min_score", self.min_score, 0, 1)
+
+
+@dataclass(frozen=True, slots=True)
 class LogSettings:
     """What is written to standard error. TOML table ``[log]``."""
 
@@ -394,6 +407,7 @@ class Settings:
     microphone: MicrophoneSettings = field(default_factory=MicrophoneSettings)
     mqtt: MqttSettings = field(default_factory=MqttSettings)
     hook: HookSettings = field(default_factory=HookSettings)
+    commands: CommandSettings = field(default_factory=CommandSettings)
     log: LogSettings = field(default_factory=LogSettings)
 
 

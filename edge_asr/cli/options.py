@@ -119,6 +119,15 @@ def provider_option(command: Command) -> Command:
     return click.option("--provider", metavar="PROVIDER", help="Execution provider, such as cpu.")(command)
 
 
+def commands_option(command: Command) -> Command:
+    """``--commands FILE``."""
+    return click.option(
+        "--commands",
+        metavar="FILE",
+        help="Listen for spoken commands: sentence templates in Home Assistant's format, or a folder of them.",
+    )(command)
+
+
 def require_folder(path: Path | None) -> None:
     """Refuse a file to be written, before minutes of work, when there is no folder for it.
 

@@ -9,7 +9,14 @@ from pathlib import Path
 
 import click
 
-from edge_asr.cli.options import Invocation, common_options, model_option, pass_invocation, provider_option
+from edge_asr.cli.options import (
+    Invocation,
+    commands_option,
+    common_options,
+    model_option,
+    pass_invocation,
+    provider_option,
+)
 from edge_asr.errors import ConfigurationError
 from edge_asr.settings import Settings
 
@@ -17,6 +24,7 @@ from edge_asr.settings import Settings
 @click.command()
 @model_option
 @provider_option
+@commands_option
 @click.option("--host", metavar="HOST", help="Address for HTTP and websocket; 0.0.0.0 for every interface.")
 @click.option("--port", type=int, metavar="PORT", help="Port for HTTP and websocket; 0 takes a free one.")
 @click.option("--wyoming", metavar="URI", help="tcp://HOST:PORT, unix://PATH or off.")
@@ -47,6 +55,7 @@ def serve(
     invocation: Invocation,
     model: str | None,
     provider: str | None,
+    commands: str | None,
     host: str | None,
     port: int | None,
     wyoming: str | None,
@@ -74,6 +83,7 @@ def serve(
     options: dict[str, tuple[str, object]] = {
         "model": ("-m", model),
         "engine.provider": ("--provider", provider),
+        "commands.file": ("--commands", commands),
         "server.host": ("--host", host),
         "server.port": ("--port", port),
         "server.wyoming": ("--wyoming", wyoming),

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import click
 
-from edge_asr.cli.options import Invocation, common_options, model_option, pass_invocation, provider_option
+from edge_asr.cli.options import (
+    Invocation,
+    commands_option,
+    common_options,
+    model_option,
+    pass_invocation,
+    provider_option,
+)
 
 
 @click.command()
@@ -30,6 +37,7 @@ from edge_asr.cli.options import Invocation, common_options, model_option, pass_
 @click.option("--realtime", is_flag=True, help="Play recordings at the pace of speech.")
 @click.option("--partials", is_flag=True, help="Show what is not final yet, on standard error; with jsonl as lines.")
 @click.option("--raw", metavar="FORMAT", help="Recordings are samples without a header, such as s16le:16000:1.")
+@commands_option
 @model_option
 @provider_option
 @common_options
@@ -43,6 +51,7 @@ def transcribe(
     realtime: bool,
     partials: bool,
     raw: str | None,
+    commands: str | None,
     model: str | None,
     provider: str | None,
 ) -> None:
@@ -55,11 +64,17 @@ def transcribe(
     \b
     Example:
       edge-asr transcribe --format srt -o talk.srt talk.m4a
+      edge-asr transcribe --commands kitchen.yaml --format json order.wav
       arecord -f S16_LE -r 16000 | edge-asr transcribe --partials -
     """
     from edge_asr.cli.transcription_job import Wishes, run_job
 
-    settings = invocation.configuration({"model": ("-m", model), "engine.provider": ("--provider", provider)}).settings
+    options: dict[str, tuple[str, object]] = {
+        "model": ("-m", model),
+        "engine.provider": ("--provider", provider),
+        "commands.file": ("--commands", commands),
+    }
+    settings = invocation.configuration(options).settings
     wishes = Wishes.checked(
         files=files,
         transcript_format=transcript_format,

@@ -103,7 +103,14 @@ def run_job(wishes: Wishes, settings: Settings) -> int:
         model = choose_model(store, settings.model, prefers_dictation=True)
         loaded = _load(store, model, settings)
         clock = MonotonicClock()
-        loop = DecodeLoop(loaded.engine, settings.endpoint, settings.scheduler, clock, text_case=loaded.text_case)
+        loop = DecodeLoop(
+            loaded.engine,
+            settings.endpoint,
+            settings.scheduler,
+            clock,
+            text_case=loaded.text_case,
+            listen=loaded.listen,
+        )
         job = _Job(wishes, loop, model.manifest.name, output, clock)
         try:
             with recording_bar(len(wishes.files), is_wanted=not wishes.has_partials) as show:

@@ -1,62 +1,46 @@
-"""Which tokens continue a sentence: the walk of a vocabulary's tree over a network, remembered.
+"""Which tokens continue a sentence: a vocabulary's tree walked over a network, remembered.
 
-The tree is walked within one part of the network at a time, and what is found there holds wherever the part is called
-from; it is computed once. A state of the constraint is a set of places, each a node with the frame it returns to. A
-frame is a set of callers, so twenty sentences that all go on with a name share one place in the list of names.
+What a walk finds within one part of the network holds wherever the part is called from; it is computed once. A state
+of the constraint is a set of places, each a node with the frame it returns to. A frame is a set of callers, so twenty
+sentences that all go on with a name share one place in the list of names.
 """
 
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
 
 import numpy as np
 
-from edge_asr.commands.folding import FREE_MARKS
 from edge_asr.commands.network import Network
+from edge_asr.commands.part_walk import AFTER_SPACE, IN_WORD, At, PartWalker, Reach, Spacing
 from edge_asr.commands.token_trie import ROOT, TokenTrie
 from edge_asr.engines.base import Following
 
-MOST_STATES = 200_000
-"""Remembered; beyond that everything is forgotten before the next text."""
-
-Spacing = Literal[0, 1, 2]
-_IN_WORD: Spacing = 0
-_AFTER_SPACE: Spacing = 1  # another space says nothing
-_AFTER_MARK: Spacing = 2  # only a space may follow, or the end
+MOST_REMEMBERED = 3_000_000
+"""Tokens behind states, 16 bytes each; beyond that all states are forgotten before the next text."""
 
 Frame = int
 """Number of a set of callers."""
+
+Callers = AbstractSet[tuple[int, Frame]]
+"""Nodes to return to, each with the frame that is returned to there."""
+
+Places = frozenset[tuple[int, Frame]]
+"""Nodes, each with the frame its part returns to."""
+
+Walks = list[tuple[Reach, Callers]]
+"""What was found within parts, with the callers of each."""
+
 _OUTSIDE: Frame = 0
 """Behind the end of the language there is nothing."""
 
 
-class _Place(NamedTuple):
-    """Where a walk begins."""
+class _State(NamedTuple):
+    """Where one may be after some tokens."""
 
-    depth: int
-    node: int
-    spacing: Spacing
-    trie: int
-
-
-@dataclass(slots=True)
-class _Reach:
-    """Where a walk within one part leads."""
-
-    tokens: list[tuple[int, int, Spacing]] = field(default_factory=list)
-    """Token, node behind it."""
-    calls: list[tuple[int, int, int, Spacing, int]] = field(default_factory=list)
-    """Part, node behind it, and where the tree is: depth, spacing, node."""
-    ends: list[tuple[int, Spacing, int]] = field(default_factory=list)
-    """Where the tree is at the part's end."""
-
-
-class _Known(NamedTuple):
-    """A state: its places and what stands before them."""
-
-    places: frozenset[tuple[int, Frame]]
+    places: Places
     spacing: Spacing
 
 
@@ -66,21 +50,21 @@ class NetworkConstraint:
     def __init__(self, network: Network, trie: TokenTrie) -> None:
         self._network = network
         self._trie = trie
-        self._ends = {part.end for part in network.parts}
-        self._reach: dict[tuple[int, Spacing, int], _Reach] = {}
+        self._walker = PartWalker(network, trie)
         self._forget()
 
     def begin(self) -> int:
         """The state in which nothing was said."""
-        if len(self._states) > MOST_STATES:
+        if self._remembered > MOST_REMEMBERED:
             self._forget()
-        return self._number(_Known(frozenset(((self._network.parts[0].start, _OUTSIDE),)), _IN_WORD))
+        return self._number(_State(frozenset(((self._network.parts[0].start, _OUTSIDE),)), IN_WORD))
 
     def following(self, state: int) -> Following:
         """What may come next."""
         known = self._following.get(state)
         if known is None:
             known = self._following[state] = self._expand(self._states[state])
+            self._remembered += len(known.tokens) + 1
         return known
 
     def may_end(self, state: int) -> bool:
@@ -93,154 +77,137 @@ class NetworkConstraint:
     # States and frames by number.
 
     def _forget(self) -> None:
-        self._states: list[_Known] = []
-        self._numbers: dict[_Known, int] = {}
+        self._remembered = 0
+        self._states: list[_State] = []
+        self._numbers: dict[_State, int] = {}
         self._following: dict[int, Following] = {}
         self._may_end: dict[int, bool] = {}
         self._frames: list[frozenset[tuple[int, Frame]]] = [frozenset()]
         self._frame_numbers: dict[frozenset[tuple[int, Frame]], Frame] = {frozenset(): _OUTSIDE}
 
-    def _number(self, known: _Known) -> int:
-        number = self._numbers.get(known)
+    def _number(self, state: _State) -> int:
+        number = self._numbers.get(state)
         if number is None:
-            number = self._numbers[known] = len(self._states)
-            self._states.append(known)
+            number = self._numbers[state] = len(self._states)
+            self._states.append(state)
         return number
 
-    def _frame(self, callers: frozenset[tuple[int, Frame]]) -> Frame:
-        number = self._frame_numbers.get(callers)
+    def _frame(self, callers: Callers) -> Frame:
+        known = frozenset(callers)
+        number = self._frame_numbers.get(known)
         if number is None:
-            number = self._frame_numbers[callers] = len(self._frames)
-            self._frames.append(callers)
+            number = self._frame_numbers[known] = len(self._frames)
+            self._frames.append(known)
         return number
 
     # From a state on.
 
-    def _expand(self, state: _Known) -> Following:
-        found: dict[int, dict[int, set[tuple[int, Frame]]]] = {}
+    def _expand(self, state: _State) -> Following:
+        walks = self._walks(state.places, state.spacing)
+        wild = self._wild_places(walks)
+        states = np.full(self._trie.size, -1, np.int64)
+        regions = np.zeros(self._trie.size, np.int64)  # for each token, which of ``wild`` it is in
+        for region, (node, places) in enumerate(wild):
+            tokens = self._trie.below(node)
+            regions[tokens] = region
+            if places:
+                states[tokens] = self._number(_State(places, IN_WORD))
+        for token, (places, spacing) in self._spelled(walks).items():
+            states[token] = self._number(_State(places | wild[regions[token]][1], spacing))
+        following = np.flatnonzero(states >= 0)
+        return Following(following, states[following])
+
+    def _spelled(self, walks: Walks) -> dict[int, tuple[Places, Spacing]]:
+        """Tokens that the network spells, with the places behind them."""
+        found: dict[int, dict[int, Callers]] = {}
         spacings: dict[int, Spacing] = {}
-        for reach, callers in self._walks(state.places, state.spacing):
+        for reach, callers in walks:
             for token, node, spacing in reach.tokens:
-                nodes = found.get(token)
-                if nodes is None:
-                    nodes = found[token] = {}
-                    spacings[token] = spacing
+                nodes = found.setdefault(token, {})
                 known = nodes.get(node)
                 nodes[node] = callers if known is None else known | callers
-        frames: dict[int, Frame] = {}
-        states = []
-        for token, nodes in found.items():
-            places = []
-            for node, callers in nodes.items():
-                frame = frames.get(id(callers))
-                if frame is None:
-                    frame = frames[id(callers)] = self._frame(frozenset(callers))
-                places.append((node, frame))
-            states.append(self._number(_Known(frozenset(places), spacings[token])))
-        return Following(np.array(list(found), np.int64), np.array(states, np.int64))
+                spacings[token] = spacing
+        frames: dict[int, Frame] = {}  # by the identity of the callers, which most tokens share
 
-    def _is_sentence(self, state: _Known) -> bool:
+        def frame_of(callers: Callers) -> Frame:
+            frame = frames.get(id(callers))
+            if frame is None:
+                frame = frames[id(callers)] = self._frame(callers)
+            return frame
+
+        return {
+            token: (frozenset((node, frame_of(callers)) for node, callers in nodes.items()), spacings[token])
+            for token, nodes in found.items()
+        }
+
+    def _wild_places(self, walks: Walks) -> list[tuple[int, Places]]:
+        """Nodes of the tree below which any token leads on, with the places behind it; outer ones first.
+
+        The first is the whole tree, with no places where nothing leads on from there.
+        """
+        found: dict[int, dict[int, set[tuple[int, Frame]]]] = {ROOT: {}}
+        for reach, callers in walks:
+            for trie, target in reach.wild:
+                found.setdefault(trie, {}).setdefault(target, set()).update(callers)
+        outer = sorted(found, key=lambda node: -len(self._trie.below(node)))
+        places: dict[int, Places] = {}
+        for node in outer:
+            inherited = [places[other] for other in places if self._trie.is_below(node, other)]
+            own = frozenset((target, self._frame(callers)) for target, callers in found[node].items())
+            places[node] = own.union(*inherited)
+        return [(node, places[node]) for node in outer]
+
+    def _is_sentence(self, state: _State) -> bool:
         """Whether nothing more need be said; spaces at the end say nothing."""
-        for reach, callers in self._walks(state.places, _AFTER_SPACE, is_silent=True):
-            if not callers and any(trie == ROOT for _, _, trie in reach.ends):
-                return True
-        return False
+        walks = self._walks(state.places, AFTER_SPACE, is_silent=True)
+        return any(not callers and any(at.trie == ROOT for at in reach.ends) for reach, callers in walks)
 
-    def _walks(
-        self, places: frozenset[tuple[int, Frame]], spacing: Spacing, *, is_silent: bool = False
-    ) -> list[tuple[_Reach, set[tuple[int, Frame]]]]:
-        """The walks from places and from wherever they call or return, each with the callers of its part."""
-        waiting: dict[_Place, set[tuple[int, Frame]]] = {}
-        order: list[_Place] = []
-        done: dict[_Place, set[tuple[int, Frame]]] = {}
-        walks = []
+    def _walks(self, places: Places, spacing: Spacing, *, is_silent: bool = False) -> Walks:
+        """The walks from places and from wherever they call or return to, each with the callers of its part.
 
-        def go(place: _Place, callers: set[tuple[int, Frame]]) -> None:
-            if place in waiting:
-                waiting[place] |= callers
-            elif place not in done or not callers <= done[place]:
-                waiting[place] = set(callers)
-                heapq.heappush(order, place)
-
+        Args:
+            places: Where they begin.
+            spacing: What was said last.
+            is_silent: Whether only ways are of interest that say nothing.
+        """
+        todo = _Todo()
         for node, frame in places:
-            go(_Place(0, node, spacing, ROOT), set(self._frames[frame]))
-        while order:
-            place = heapq.heappop(order)
-            callers = waiting.pop(place)
-            done[place] = done.get(place, set()) | callers
-            reach = self._walk(place.node, place.spacing, place.trie)
+            todo.add(node, At(spacing, ROOT, 0), self._frames[frame])
+        walks: Walks = []
+        while todo.order:
+            depth, node, at_spacing, trie, callers = todo.pop()
+            reach = self._walker.walk(node, at_spacing, trie)
             walks.append((reach, callers))
-            frame = self._frame(frozenset(callers)) if reach.calls else _OUTSIDE
-            for part, after, depth, at, trie in reach.calls:
-                if not is_silent or trie == ROOT:
-                    go(_Place(place.depth + depth, self._network.parts[part].start, at, trie), {(after, frame)})
-            for depth, at, trie in reach.ends:
-                if not is_silent or trie == ROOT:
+            frame = self._frame(callers) if reach.calls else _OUTSIDE
+            for part, after, at in reach.calls:
+                if not is_silent or at.trie == ROOT:
+                    start = self._network.parts[part].start
+                    todo.add(start, at._replace(depth=depth + at.depth), frozenset(((after, frame),)))
+            for at in reach.ends:
+                if not is_silent or at.trie == ROOT:
                     for after, outer in callers:
-                        go(_Place(place.depth + depth, after, at, trie), set(self._frames[outer]))
+                        todo.add(after, at._replace(depth=depth + at.depth), self._frames[outer])
         return walks
 
-    # Within one part.
 
-    def _walk(self, node: int, spacing: Spacing, trie: int) -> _Reach:
-        key = (node, spacing, trie)
-        known = self._reach.get(key)
-        if known is None:
-            known = self._reach[key] = self._new_walk(*key)
-        return known
+class _Todo:
+    """Walks to be made, those first that have read least, so that callers gather before a part is walked."""
 
-    def _new_walk(self, node: int, spacing: Spacing, trie: int) -> _Reach:
-        network, children, tokens = self._network, self._trie.children, self._trie.tokens
-        reach = _Reach()
-        seen = {(node, spacing, trie)}
-        waiting = [(node, spacing, trie, 0)]
+    def __init__(self) -> None:
+        self.order: list[tuple[int, int, Spacing, int]] = []
+        self._callers: dict[tuple[int, int, Spacing, int], set[tuple[int, Frame]]] = {}
+        self._done: dict[tuple[int, int, Spacing, int], set[tuple[int, Frame]]] = {}
 
-        def go(node: int, spacing: Spacing, trie: int, depth: int) -> None:
-            if (node, spacing, trie) not in seen:
-                seen.add((node, spacing, trie))
-                waiting.append((node, spacing, trie, depth))
+    def add(self, node: int, at: At, callers: Callers) -> None:
+        key = (at.depth, node, at.spacing, at.trie)
+        if key in self._callers:
+            self._callers[key] |= callers
+        elif key not in self._done or not callers <= self._done[key]:
+            self._callers[key] = set(callers)
+            heapq.heappush(self.order, key)
 
-        def read(node: int, spacing: Spacing, trie: int, depth: int) -> None:
-            if (node, spacing, trie) not in seen:
-                reach.tokens.extend((token, node, spacing) for token in tokens[trie])
-                go(node, spacing, trie, depth)
-
-        while waiting:
-            node, spacing, trie, depth = waiting.pop()
-            letters = network.letters[node]
-            is_wild = node in network.wild
-            if node in self._ends:
-                reach.ends.append((depth, spacing, trie))
-            reach.calls.extend((call.part, call.after, depth, spacing, trie) for call in network.calls[node])
-            if not is_wild or (trie == ROOT and spacing != _AFTER_SPACE):  # free words end where a token does
-                for target, _ in network.jumps[node]:
-                    go(target, spacing, trie, depth)
-            if spacing == _AFTER_SPACE:
-                for target in letters.get(" ", ()):
-                    go(target, spacing, trie, depth)
-            for letter, child in children[trie].items():
-                if is_wild and not (letter == " " and spacing == _AFTER_SPACE):
-                    read(network.wild[node], _AFTER_SPACE if letter == " " else _IN_WORD, child, depth + 1)
-                elif letter in (" ", "-") and spacing != _AFTER_SPACE:
-                    for target in letters.get(" ", ()):
-                        read(target, _AFTER_SPACE, child, depth + 1)
-                if letter in FREE_MARKS and spacing == _IN_WORD and (" " in letters or self._is_word_end(node)):
-                    read(node, _AFTER_MARK, child, depth + 1)
-                if letter != " " and spacing != _AFTER_MARK:
-                    for target in letters.get(letter, ()):
-                        read(target, _IN_WORD, child, depth + 1)
-        return reach
-
-    def _is_word_end(self, node: int) -> bool:
-        """Whether a space may follow, or the part's end."""
-        seen = {node}
-        waiting = [node]
-        while waiting:
-            here = waiting.pop()
-            if " " in self._network.letters[here] or here in self._ends or self._network.calls[here]:
-                return True
-            for target, _ in self._network.jumps[here]:
-                if target not in seen:
-                    seen.add(target)
-                    waiting.append(target)
-        return False
+    def pop(self) -> tuple[int, int, Spacing, int, Callers]:
+        key = heapq.heappop(self.order)
+        callers = self._callers.pop(key)
+        self._done[key] = self._done.get(key, set()) | callers
+        return (*key, callers)

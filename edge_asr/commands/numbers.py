@@ -34,9 +34,7 @@ def spoken(number: float, language: str) -> tuple[str, ...]:
 @cache
 def number_words(language: str) -> dict[tuple[str, ...], int]:
     """Words that together are a number, to that number."""
-    return {
-        tuple(text.split()): number for number in range(LARGEST_IN_TEXT + 1) for text in spoken(number, language)
-    }
+    return {tuple(text.split()): number for number in range(LARGEST_IN_TEXT + 1) for text in spoken(number, language)}
 
 
 def digits(number: float) -> str:

@@ -190,6 +190,25 @@ class TokenConstraint(Protocol):
         ...
 
 
+class OpenEnded:
+    """A constraint under which a text may end anywhere: for speech that goes on."""
+
+    def __init__(self, constraint: TokenConstraint) -> None:
+        self._constraint = constraint
+
+    def begin(self) -> int:
+        """The constraint's."""
+        return self._constraint.begin()
+
+    def following(self, state: int) -> Following:
+        """The constraint's."""
+        return self._constraint.following(state)
+
+    def may_end(self, _state: int) -> bool:
+        """Always."""
+        return True
+
+
 @dataclass(frozen=True, slots=True)
 class ConstrainedPath:
     """The best text that a constraint allows, beside what the model would have written."""
@@ -200,8 +219,6 @@ class ConstrainedPath:
     """Natural logarithm of the probability of the whole text, its end included."""
     open_log_prob: float
     """The same of the free decode; ``log_prob`` is rarely greater."""
-    is_whole: bool
-    """Whether it ends where the constraint lets it end; a partial is cut off where the speech is."""
 
 
 class SegmentDecoder(Protocol):
@@ -217,12 +234,10 @@ class SegmentDecoder(Protocol):
         """Longest stretch the model was made for, seconds."""
         ...
 
-    def decode(
-        self, samples: Float32Array, constraint: TokenConstraint | None = None, *, is_partial: bool = False
-    ) -> Hypothesis:
+    def decode(self, samples: Float32Array, constraint: TokenConstraint | None = None) -> Hypothesis:
         """Recognise one stretch: mono PCM at ``sample_rate_hz``, shape (n,), finite; n may be 0 (empty text).
 
-        With a constraint the hypothesis also has the best ``path`` under it; in a partial one it may end anywhere.
+        With a constraint the hypothesis also has the best ``path`` under it.
         Token times are relative to the first sample. ``decoded_samples`` is n.
         """
         ...

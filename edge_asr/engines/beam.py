@@ -46,8 +46,6 @@ class Path:
     """Of its end; 0 where it was cut off."""
     state: int
     """Of the constraint."""
-    is_whole: bool
-    """Whether it ends where the constraint lets it end."""
 
     @property
     def log_prob(self) -> float:
@@ -67,8 +65,6 @@ class SearchOptions:
     """Paths under the constraint that are followed."""
     most_tokens: int
     """Longest text."""
-    is_partial: bool = False
-    """Whether a text may end anywhere: speech goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +96,11 @@ class _Search:
     _live: list[Path] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.free = Path((), (), 0.0, 0, is_whole=False)
+        self.free = Path((), (), 0.0, 0)
 
     def first_rows(self) -> tuple[IntArray, IntArray]:
         if self.constraint is not None:
-            self._live = [Path((), (), 0.0, self.constraint.begin(), is_whole=False)]
+            self._live = [Path((), (), 0.0, self.constraint.begin())]
         return self._rows([0] * (1 + len(self._live)), [self.options.begin] * (1 + len(self._live)))
 
     def advance(self, scores: Float32Array) -> tuple[IntArray, IntArray]:
@@ -138,9 +134,8 @@ class _Search:
             return []
         ways = []
         for path, row in zip(self._live, scores, strict=True):
-            may_end = self.constraint.may_end(path.state)
-            if may_end or (self.options.is_partial and path.tokens):
-                self._offer(_ended(path, float(row[self.options.end]), is_whole=may_end))
+            if path.tokens and self.constraint.may_end(path.state):
+                self._offer(_ended(path, float(row[self.options.end])))
             following = self.constraint.following(path.state)
             ways.append((following, path.log_prob + row[following.tokens]))
         chosen = _best_of([way[1] for way in ways], self.options.width)
@@ -161,11 +156,11 @@ class _Search:
 
 
 def _longer(path: Path, token: int, log_prob: float, state: int) -> Path:
-    return Path((*path.tokens, token), (*path.log_probs, log_prob), 0.0, state, is_whole=False)
+    return Path((*path.tokens, token), (*path.log_probs, log_prob), 0.0, state)
 
 
-def _ended(path: Path, log_prob: float, *, is_whole: bool = True) -> Path:
-    return Path(path.tokens, path.log_probs, log_prob, path.state, is_whole=is_whole)
+def _ended(path: Path, log_prob: float) -> Path:
+    return Path(path.tokens, path.log_probs, log_prob, path.state)
 
 
 def _best_of(scores: list[Float32Array], count: int) -> list[tuple[int, int]]:
@@ -173,10 +168,8 @@ def _best_of(scores: list[Float32Array], count: int) -> list[tuple[int, int]]:
     if not scores:
         return []
     together = np.concatenate(scores)
-    if len(together) > count:
-        places = np.argpartition(-together, count)[:count]
-    else:
-        places = np.arange(len(together))
+    is_many = len(together) > count
+    places = np.argpartition(-together, count)[:count] if is_many else np.arange(len(together))
     places = places[np.argsort(-together[places], kind="stable")]
     begins = np.cumsum([0, *map(len, scores)])
     rows = np.searchsorted(begins, places, side="right") - 1

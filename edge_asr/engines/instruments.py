@@ -149,12 +149,10 @@ class TimedSegmentDecoder:
         """The model's."""
         return self._decoder.max_segment_s
 
-    def decode(
-        self, samples: Float32Array, constraint: TokenConstraint | None = None, *, is_partial: bool = False
-    ) -> Hypothesis:
+    def decode(self, samples: Float32Array, constraint: TokenConstraint | None = None) -> Hypothesis:
         """Recognise one stretch."""
         with self._stopwatch.timing("segment_ns"):
-            return self._decoder.decode(samples, constraint, is_partial=is_partial)
+            return self._decoder.decode(samples, constraint)
 
 
 class TimedVoiceActivity:

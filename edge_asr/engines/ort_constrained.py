@@ -5,28 +5,23 @@ The free text is decoded beside the constrained one, in the same steps of the mo
 
 from __future__ import annotations
 
-import base64
 from pathlib import Path
 
 from edge_asr.audio import Float32Array
 from edge_asr.engines.base import ConstrainedPath, Hypothesis, Token, TokenConstraint
+from edge_asr.engines.base64_vocabulary import read_vocabulary
 from edge_asr.engines.beam import Path as TokenPath
 from edge_asr.engines.beam import SearchOptions, search
+from edge_asr.engines.constrained_families import CONSTRAINED_FAMILIES
 from edge_asr.engines.ort_encoder_decoder import EncoderDecoder, Moonshine
 from edge_asr.engines.whole_stretch import loud_part_s, speech_for_model, spread
-from edge_asr.errors import ModelDamaged, ModelUnsupported
-from edge_asr.families import FAMILIES
+from edge_asr.errors import ModelUnsupported
 from edge_asr.manifest import ModelManifest
 from edge_asr.settings import EngineSettings
 
 BEAM_WIDTH = 6
 
 MAX_SEGMENT_S = 30.0
-
-WORD_MARK = "\u2581"
-
-CONSTRAINED_FAMILIES = ("moonshine",)
-"""Families with a decoder here."""
 
 
 class ConstrainedDecoder:
@@ -48,9 +43,7 @@ class ConstrainedDecoder:
         """Longest stretch, seconds."""
         return MAX_SEGMENT_S
 
-    def decode(
-        self, samples: Float32Array, constraint: TokenConstraint | None = None, *, is_partial: bool = False
-    ) -> Hypothesis:
+    def decode(self, samples: Float32Array, constraint: TokenConstraint | None = None) -> Hypothesis:
         """Recognise one stretch.
 
         Raises:
@@ -62,7 +55,7 @@ class ConstrainedDecoder:
             return Hypothesis("", (), len(samples))
         padded, _ = speech
         model = self._model
-        options = SearchOptions(model.begin, model.end, BEAM_WIDTH, model.most_tokens(len(padded)), is_partial)
+        options = SearchOptions(model.begin, model.end, BEAM_WIDTH, model.most_tokens(len(padded)))
         found = search(model.hear(padded), constraint, options)
         where_s = loud_part_s(samples, self._sample_rate_hz)
         tokens = self._timed(found.free, where_s)
@@ -73,7 +66,6 @@ class ConstrainedDecoder:
                 tokens=self._timed(found.best, where_s),
                 log_prob=found.best.log_prob,
                 open_log_prob=found.free.log_prob,
-                is_whole=found.best.is_whole,
             )
         return Hypothesis(_text(found.free, self.vocabulary), tokens, len(samples), path=path)
 
@@ -84,52 +76,19 @@ class ConstrainedDecoder:
         return tuple(map(Token, texts, starts, path.log_probs))
 
 
-def load_constrained_decoder(
-    directory: Path, manifest: ModelManifest, settings: EngineSettings
-) -> ConstrainedDecoder:
+def load_constrained_decoder(directory: Path, manifest: ModelManifest, settings: EngineSettings) -> ConstrainedDecoder:
     """Load a model for decoding under constraints; the caller has inspected the files.
 
     Raises:
         ModelUnsupported: There is no such decoder for the family.
         ModelDamaged: ONNX Runtime cannot load the files.
     """
-    if manifest.family not in CONSTRAINED_FAMILIES or manifest.family not in FAMILIES:
+    if manifest.family not in CONSTRAINED_FAMILIES:
         known = ", ".join(CONSTRAINED_FAMILIES)
         raise ModelUnsupported(manifest.name, f"spoken commands are decoded with models of the family {known}")
     files = {role: directory / file.path for role, file in manifest.files.items()}
-    model = Moonshine(
-        files["encoder"], files["decoder"], manifest.name, settings.threads, manifest.sample_rate_hz
-    )
+    model = Moonshine(files["encoder"], files["decoder"], manifest.name, settings.threads, manifest.sample_rate_hz)
     return ConstrainedDecoder(model, read_vocabulary(files["tokens"], manifest.name), manifest.sample_rate_hz)
-
-
-def read_vocabulary(tokens: Path, model: str) -> tuple[str, ...]:
-    """Texts of the tokens in a file whose symbols are base64; empty for those that are no text by themselves.
-
-    Raises:
-        ModelDamaged: A line is something else.
-    """
-    lines = tokens.read_text(encoding="ascii").splitlines()
-    try:
-        numbered = {int(number): symbol for symbol, _, number in (line.rpartition(" ") for line in lines if line)}
-        symbols = [base64.b64decode(numbered[number], validate=True) for number in range(len(numbered))]
-    except (ValueError, KeyError) as error:
-        raise ModelDamaged(model, f"{tokens.name} has a line that is no symbol in base64 with its id: {error}") from error
-    texts = []
-    later = set()
-    for symbol in reversed(symbols):
-        # A byte that is also a piece stands in the list twice; the model writes the piece.
-        is_text = symbol not in later and not (symbol.startswith(b"<") and symbol.endswith(b">"))
-        later.add(symbol)
-        texts.append(_decoded(symbol) if is_text else "")
-    return tuple(reversed(texts))
-
-
-def _decoded(symbol: bytes) -> str:
-    try:
-        return symbol.decode().replace(WORD_MARK, " ")
-    except UnicodeDecodeError:
-        return ""
 
 
 def _text(path: TokenPath, vocabulary: tuple[str, ...]) -> str:

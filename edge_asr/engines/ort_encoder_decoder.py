@@ -108,9 +108,7 @@ class _Writing:
         """What does not change, once for each row; fewer rows are a view of it."""
         self._rows = rows
         self._fixed = {
-            name: np.repeat(values[:1], rows, axis=0)
-            for name, values in self._cache.items()
-            if ".encoder." in name
+            name: np.repeat(values[:1], rows, axis=0) for name, values in self._cache.items() if ".encoder." in name
         }
         self._fixed["encoder_hidden_states"] = np.repeat(self._hidden, rows, axis=0)
         self._fixed["encoder_attention_mask"] = np.ones((rows, self._samples), np.int64)

@@ -6,6 +6,7 @@ Native packages are imported here only when a model needs them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from edge_asr.audio import Float32Array
 from edge_asr.engines.base import Engine, EngineDescription, SegmentDecoder, StreamOptions
+from edge_asr.engines.constrained_families import CONSTRAINED_FAMILIES
 from edge_asr.engines.instruments import (
     NO_INSTRUMENTS,
     Instruments,
@@ -45,6 +47,8 @@ def load_engine(
     settings: EngineSettings,
     vad_model: Path | None = None,
     instruments: Instruments = NO_INSTRUMENTS,
+    *,
+    expects_commands: bool = False,
 ) -> Engine:
     """Load a model and let it decode once.
 
@@ -58,6 +62,8 @@ def load_engine(
         vad_model: The silero voice activity model, for families that do not stream; without it speech is told from
             silence by its energy.
         instruments: What to measure it with; the warm-up is not measured.
+        expects_commands: Most sessions will be held to spoken commands: a model that can be decoded under a constraint
+            is loaded for that only, since the same weights twice would take twice the memory.
 
     Raises:
         ConfigurationError: The provider or the decoding method does not exist, or not for this family.
@@ -70,7 +76,7 @@ def load_engine(
     if family.kind == "streaming":
         engine = _load_streaming(directory, manifest, family, settings, instruments)
     else:
-        engine = _load_segmented(directory, manifest, settings, vad_model, instruments)
+        engine = _load_segmented(directory, manifest, settings, vad_model, instruments, expects_commands)
     if instruments.stopwatch is None:
         return engine
     instruments.stopwatch.reset()
@@ -120,13 +126,20 @@ def _load_segmented(
     settings: EngineSettings,
     vad_model: Path | None,
     instruments: Instruments,
+    expects_commands: bool,
 ) -> Engine:
     from edge_asr.engines.segmented import SegmentedEngine
     from edge_asr.engines.vad import VAD_RATE_HZ
 
     if manifest.sample_rate_hz != VAD_RATE_HZ:
         raise ModelUnsupported(manifest.name, f"non-streaming models of {manifest.sample_rate_hz} Hz are not supported")
-    decoder, choice = load_segment_decoder(directory, manifest, settings, instruments.profile_prefix)
+    takes_constraints = manifest.family in CONSTRAINED_FAMILIES
+    open_constrained = partial(_load_constrained, directory, manifest, settings) if takes_constraints else None
+    if expects_commands and open_constrained is not None:
+        decoder, choice = open_constrained(), choose_provider(settings, "segment")
+        open_constrained = None
+    else:
+        decoder, choice = load_segment_decoder(directory, manifest, settings, instruments.profile_prefix)
     description = EngineDescription(
         model=manifest.name,
         family=manifest.family,
@@ -136,15 +149,24 @@ def _load_segmented(
         chunk_ms=0.0,
         tail_padding_ms=0.0,
         is_streaming=False,
+        takes_constraints=takes_constraints,
         notes=choice.notes if vad_model else (*choice.notes, WITHOUT_SILERO),
     )
     detectors = _detectors(vad_model, settings.vad_threshold)
     if instruments.stopwatch is not None:
         decoder = TimedSegmentDecoder(decoder, instruments.stopwatch)
         detectors = _timed(detectors, instruments.stopwatch)
-    engine = SegmentedEngine(decoder, description, settings, detectors)
+    engine = SegmentedEngine(decoder, description, settings, detectors, open_constrained=open_constrained)
     engine.open_stream(StreamOptions()).close()  # the first stream finds its detector loaded
     return engine
+
+
+def _load_constrained(directory: Path, manifest: ModelManifest, settings: EngineSettings) -> SegmentDecoder:
+    from edge_asr.engines.ort_constrained import load_constrained_decoder
+
+    decoder = load_constrained_decoder(directory, manifest, settings)
+    decoder.decode(_noise(decoder.sample_rate_hz))
+    return decoder
 
 
 def _detectors(vad_model: Path | None, threshold: float) -> Callable[[bool], VoiceActivity]:

@@ -18,6 +18,7 @@ cut into pieces.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -29,13 +30,16 @@ from edge_asr.engines.base import (
     EngineDescription,
     EngineStream,
     Hypothesis,
+    OpenEnded,
     SegmentDecoder,
     StreamOptions,
     Token,
+    TokenConstraint,
 )
 from edge_asr.engines.samples import usable, window_levels_dbfs
 from edge_asr.engines.stretch import Heard, StretchTracker
 from edge_asr.engines.vad import WINDOW_S, WINDOW_SAMPLES, VoiceActivity
+from edge_asr.errors import EngineFailed, ModelError
 from edge_asr.settings import EngineSettings
 
 BLOCK_WINDOWS = 5
@@ -106,6 +110,8 @@ class SegmentedEngine:
         settings: Intervals.
         open_activity: Makes the detector of a stream; called with whether the stream is batch work.
         clock: For keeping partials within their share of the processor.
+        open_constrained: Makes what decodes under a constraint, when that is first asked for; ``None`` where the
+            decoder itself does, or nothing can.
     """
 
     def __init__(
@@ -115,7 +121,10 @@ class SegmentedEngine:
         settings: EngineSettings,
         open_activity: Callable[[bool], VoiceActivity],
         clock: Clock | None = None,
+        open_constrained: Callable[[], SegmentDecoder] | None = None,
     ) -> None:
+        self._open_constrained = open_constrained
+        self._constrained = decoder if open_constrained is None else None
         self._decoder = decoder
         self._description = replace(description, sample_rate_hz=decoder.sample_rate_hz)
         self._settings = settings
@@ -145,7 +154,7 @@ class SegmentedEngine:
             self.open_streams -= 1
 
         pace = pace_of(self._settings, options, self._decoder.max_segment_s)
-        return SegmentedStream(self, activity, pace, give_back)
+        return SegmentedStream(self, activity, pace, give_back, options.constraint)
 
     def decode(self, streams: Sequence[EngineStream]) -> None:
         """One step of each stream, one after the other."""
@@ -161,11 +170,20 @@ class SegmentedEngine:
         for stream in ours:
             stream.step()
 
-    def recognize(self, samples: Float32Array) -> tuple[Hypothesis, float]:
+    def recognize(self, samples: Float32Array, constraint: TokenConstraint | None = None) -> tuple[Hypothesis, float]:
         """Decode one stretch; its text, and the seconds it took."""
+        decoder = self._decoder if constraint is None else self._constrained_decoder()
         before_ns = self._clock.now_ns()
-        hypothesis = self._decoder.decode(samples)
+        hypothesis = decoder.decode(samples, constraint)
         return hypothesis, (self._clock.now_ns() - before_ns) / 1e9
+
+    def _constrained_decoder(self) -> SegmentDecoder:
+        if self._constrained is None and self._open_constrained is not None:
+            try:
+                self._constrained = self._open_constrained()
+            except ModelError as error:
+                raise EngineFailed(f"spoken commands cannot be decoded: {error}") from error
+        return self._constrained or self._decoder
 
     def close(self) -> None:
         """Free the detectors; the model goes with the last reference."""
@@ -177,9 +195,16 @@ class SegmentedStream:
     """One stream of audio, cut into stretches of speech. Positions are samples since the stream was opened."""
 
     def __init__(
-        self, engine: SegmentedEngine, activity: VoiceActivity, pace: Pace, give_back: Callable[[], None]
+        self,
+        engine: SegmentedEngine,
+        activity: VoiceActivity,
+        pace: Pace,
+        give_back: Callable[[], None],
+        constraint: TokenConstraint | None = None,
     ) -> None:
         self.engine = engine
+        self._constraint = constraint
+        self._open_constraint = constraint and OpenEnded(constraint)
         self._activity = activity
         self._pace = pace
         self._give_back = give_back
@@ -248,7 +273,7 @@ class SegmentedStream:
         elif self._track.silence >= self._pace.pause:
             self._decode_pause()
         elif self._is_partial_due():
-            self._decode_to(self._position)
+            self._decode_to(self._position, self._open_constraint)
         self._forget()
 
     # What is heard.
@@ -305,7 +330,9 @@ class SegmentedStream:
 
     def _decode_pause(self) -> None:
         if not self._is_settled:
-            self._decode_to(min(self._position, (self._track.speech_end + TAIL_WINDOWS) * WINDOW_SAMPLES))
+            self._decode_to(
+                min(self._position, (self._track.speech_end + TAIL_WINDOWS) * WINDOW_SAMPLES), self._constraint
+            )
             self._is_settled = True
             if not self._hypothesis.text:  # a false alarm: the next stretch begins afresh
                 self._given_to = self._decoded_to
@@ -315,7 +342,9 @@ class SegmentedStream:
     def _decode_rest(self) -> None:
         """The end of the audio; what does not fill a window belongs to the stretch that is open, if one is."""
         if not self._is_settled:
-            self._decode_to(min(self._audio.end, (self._track.speech_end + TAIL_WINDOWS) * WINDOW_SAMPLES))
+            self._decode_to(
+                min(self._audio.end, (self._track.speech_end + TAIL_WINDOWS) * WINDOW_SAMPLES), self._constraint
+            )
             self._is_settled = True
         self._move_to(self._audio.end)
         self._is_drained = True
@@ -330,22 +359,25 @@ class SegmentedStream:
             nearly = self._begin // WINDOW_SAMPLES + self._pace.nearly_too_long
             earliest = max(undecoded, self._track.speech_end if is_lull else nearly)
             latest = self._track.position - 1
-            self._decode_to(self._track.best_cut(min(earliest, latest), latest) * WINDOW_SAMPLES)
+            self._decode_to(self._track.best_cut(min(earliest, latest), latest) * WINDOW_SAMPLES, self._constraint)
         self._hypothesis = replace(self._hypothesis, is_complete=True)
 
-    def _decode_to(self, end: int) -> None:
+    def _decode_to(self, end: int, constraint: TokenConstraint | None) -> None:
         """Decode the open stretch from its beginning to ``end``."""
         begin = self._begin
-        found, took_s = self.engine.recognize(self._audio.view(begin, end))
+        found, took_s = self.engine.recognize(self._audio.view(begin, end), constraint)
         offset_s = begin / self.engine.sample_rate_hz
-        tokens = []
-        earliest_s = self._earliest_s
-        for token in found.tokens:
-            earliest_s = max(earliest_s, offset_s + token.start_s)
-            tokens.append(Token(token.text, earliest_s, token.log_prob))
+        path = found.path and replace(found.path, tokens=self._absolute(found.path.tokens, offset_s))
         self._decoded_to = end
-        self._hypothesis = Hypothesis(found.text, tuple(tokens), max(self._hypothesis.decoded_samples, end))
+        decoded_samples = max(self._hypothesis.decoded_samples, end)
+        self._hypothesis = Hypothesis(found.text, self._absolute(found.tokens, offset_s), decoded_samples, path=path)
         self._plan_partial(self._position, took_s)
+
+    def _absolute(self, tokens: Sequence[Token], offset_s: float) -> tuple[Token, ...]:
+        """Tokens of a stretch with times since the stream was opened, which never go back."""
+        starts = itertools.accumulate((offset_s + token.start_s for token in tokens), max, initial=self._earliest_s)
+        next(starts)
+        return tuple(replace(token, start_s=start_s) for token, start_s in zip(tokens, starts, strict=True))
 
     def _move_to(self, position: int) -> None:
         """Up to here it is known that nothing else was said."""

@@ -12,6 +12,7 @@ from typing import Literal
 
 from edge_asr.audio import AudioChunk
 from edge_asr.clock import Clock
+from edge_asr.commands.listening import OPEN_SPEECH, Listening
 from edge_asr.engines.base import Engine, EngineDescription, EngineStream, StreamOptions
 from edge_asr.errors import EdgeAsrError, EngineFailed, ProtocolViolation
 from edge_asr.events import TranscriptEvent
@@ -72,6 +73,11 @@ def _nobody(_session_ids: Sequence[str]) -> None:
     """Nobody wants to know."""
 
 
+def _to_open_speech(_commands: str | None) -> Listening:
+    """Nobody brought what commands are understood with."""
+    return OPEN_SPEECH
+
+
 class DecodeLoop:
     """Sessions, the scheduling policy and the engine."""
 
@@ -85,6 +91,7 @@ class DecodeLoop:
         text_case: Literal["as_is", "lower"] = "as_is",
         gate: GateSettings = NO_GATE,
         on_native: Callable[[Sequence[str]], None] = _nobody,
+        listen: Callable[[str | None], Listening] = _to_open_speech,
     ) -> None:
         """Besides what the class says.
 
@@ -97,7 +104,9 @@ class DecodeLoop:
             gate: Which silence of live sessions the engine does not get.
             on_native: Told which sessions' audio native code is about to see, and ``()`` when it is back: if it ends
                 the process, somebody knows whose audio it was.
+            listen: What a session listens for that asks for these commands (``SessionOptions.commands``).
         """
+        self._listen = listen
         self._on_native = on_native
         described = engine.describe()
         self._figures = LoopFigures()
@@ -142,20 +151,26 @@ class DecodeLoop:
         return session_id in self._members
 
     def open(self, session_id: str, options: SessionOptions, resume: Resume | None = None) -> None:
-        """Begin a session, or go on with one that another worker had; a second of the same name is a ``ValueError``."""
+        """Begin a session, or go on with one that another worker had; a second of the same name is a ``ValueError``.
+
+        Raises:
+            ProtocolViolation: Its commands cannot be used.
+        """
         if session_id in self._members:
             raise ValueError(f"session {session_id!r} is open already")
+        listening = self._listen(options.commands)
         wishes = StreamOptions(
             partials=options.partials,
             language=options.language,
             is_batch=options.is_batch,
             closing_silence_ms=options.endpoint_silence_ms or self._settings.endpoint.silence_ms,
+            constraint=listening.constraint,
         )
 
         def open_stream() -> EngineStream:
             return self._engine.open_stream(wishes)
 
-        session = Session(session_id, options, self._settings, open_stream, self._clock, resume)
+        session = Session(session_id, options, self._settings, open_stream, self._clock, resume, listening)
         intake = Intake(options, self._engine.sample_rate_hz)
         self._members[session_id] = _Member(session, intake, _progress_of(session))
 

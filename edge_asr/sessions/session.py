@@ -14,6 +14,7 @@ from typing import Literal
 
 from edge_asr.audio import AudioChunk
 from edge_asr.clock import Clock
+from edge_asr.commands.listening import OPEN_SPEECH, Heard, Listening
 from edge_asr.engines.base import EngineStream, Hypothesis, Token
 from edge_asr.errors import EdgeAsrError
 from edge_asr.events import Failed, Final, FinalReason, Notice, Partial, SessionEnded, TranscriptEvent
@@ -64,6 +65,7 @@ class Session:
         open_stream: Callable[[], EngineStream],
         clock: Clock,
         resume: Resume | None = None,
+        listening: Listening = OPEN_SPEECH,
     ) -> None:
         self.session_id = session_id
         self.options = options
@@ -80,6 +82,7 @@ class Session:
         self._settings = settings
         self._open_stream = open_stream
         self._clock = clock
+        self._listening = listening
         self._backlog = Backlog()
         self._timeline = Timeline()
         self._gate: Gate = OpenGate() if options.is_batch else settings.open_gate()
@@ -239,7 +242,8 @@ class Session:
     def after_decode(self) -> None:
         """Look at the hypothesis of the step just done: a partial, an endpoint, or nothing new."""
         self._is_ready = False
-        hypothesis = self.stream.hypothesis()
+        understood = self._listening.understand(self.stream.hypothesis())
+        hypothesis = understood.hypothesis
         text = self._text_of(hypothesis)
         heard = self._client(hypothesis.decoded_samples)
         if text != self._text:
@@ -247,7 +251,7 @@ class Session:
             self._last_change = heard
         if text != self._said:
             self._say_partial(hypothesis, text)
-        if self._end_segment_where_due(hypothesis, heard):
+        if self._end_segment_where_due(understood, heard):
             self.settled_s = self._seconds(heard)
 
     def take_events(self) -> list[TranscriptEvent]:
@@ -331,13 +335,14 @@ class Session:
 
     # Segments and the end.
 
-    def _end_segment_where_due(self, hypothesis: Hypothesis, heard: int) -> bool:
+    def _end_segment_where_due(self, understood: Heard, heard: int) -> bool:
         """Whether a rule closes the segment; then it is closed and the next one begun.
 
         Args:
-            hypothesis: The newest.
+            understood: The newest hypothesis.
             heard: Position, as samples received, up to which it is known what was said.
         """
+        hypothesis = understood.hypothesis
         endpoint = find_endpoint(
             SegmentProgress(
                 segment_start_s=self._seconds(self._segment_start),
@@ -350,7 +355,7 @@ class Session:
         )
         if endpoint is None:
             return False
-        self._emit_final(hypothesis, endpoint.reason, heard)
+        self._emit_final(understood, endpoint.reason, heard)
         self.stream.reset()
         self._timeline.forget_before(hypothesis.decoded_samples)
         self._begin_segment(heard)
@@ -364,9 +369,10 @@ class Session:
 
     def _close_stream(self, due: Literal["flush", "end"]) -> None:
         """Everything given is decoded and the stream is finished: close the segment, then go on or end."""
-        hypothesis = self.stream.hypothesis()
+        understood = self._listening.understand(self.stream.hypothesis())
+        hypothesis = understood.hypothesis
         self._text = self._text_of(hypothesis)
-        self._emit_final(hypothesis, "end_of_audio" if due == "end" else "flush", self._heard(hypothesis))
+        self._emit_final(understood, "end_of_audio" if due == "end" else "flush", self._heard(hypothesis))
         if due == "end":
             self.settled_s = self.received_s
             self._end(SessionEnded(self.session_id, self.received_s, self.dropped_samples))
@@ -415,7 +421,8 @@ class Session:
         )
         self._revision += 1
 
-    def _emit_final(self, hypothesis: Hypothesis, reason: FinalReason, heard: int) -> None:
+    def _emit_final(self, understood: Heard, reason: FinalReason, heard: int) -> None:
+        hypothesis = understood.hypothesis
         is_started = bool(self._text) or self._revision > 0  # a partial that was taken back needs its final too
         if not is_started:
             return
@@ -431,6 +438,8 @@ class Session:
                 end_s=min(max(words[-1].end_s, words[0].start_s), end_s) if words else end_s,
                 reason=reason,
                 emitted_ns=self._clock.now_ns(),
+                command=understood.command,
+                open_text=None if understood.open_text is None else self._case(tidy(understood.open_text)),
             )
         )
         self.segments += 1

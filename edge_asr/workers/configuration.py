@@ -7,10 +7,18 @@ from pathlib import Path
 
 import msgspec
 
-from edge_asr.settings import EndpointSettings, EngineSettings, GateSettings, SchedulerSettings, Settings
+from edge_asr.commands.files import read_command_files
+from edge_asr.settings import (
+    CommandSettings,
+    EndpointSettings,
+    EngineSettings,
+    GateSettings,
+    SchedulerSettings,
+    Settings,
+)
 from edge_asr.workers.messages import Configure
 
-_GROUPS = ("engine", "endpoint", "scheduler", "gate", "worker", "limits")
+_GROUPS = ("engine", "endpoint", "scheduler", "gate", "worker", "limits", "commands")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +29,7 @@ class WorkerConfiguration:
     endpoint: EndpointSettings
     scheduler: SchedulerSettings
     gate: GateSettings = field(default_factory=GateSettings)
+    commands: CommandSettings = field(default_factory=CommandSettings)
 
 
 def pack(directory: Path, settings: Settings, vad_model: Path | None) -> Configure:
@@ -30,9 +39,13 @@ def pack(directory: Path, settings: Settings, vad_model: Path | None) -> Configu
         directory: The model's files and its manifest.
         settings: Where the groups are taken from.
         vad_model: File of the voice activity detector, where one is installed.
+
+    Raises:
+        ConfigurationError: The files of spoken commands cannot be read.
     """
     groups = {name: msgspec.to_builtins(getattr(settings, name)) for name in _GROUPS}
-    return Configure(str(directory), groups, str(vad_model) if vad_model is not None else "")
+    commands = read_command_files(Path(settings.commands.file)) if settings.commands.file else {}
+    return Configure(str(directory), groups, str(vad_model) if vad_model is not None else "", commands)
 
 
 def unpack(configure: Configure) -> WorkerConfiguration:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from edge_asr.commands.book import CommandBook
+from edge_asr.commands.listening import OPEN_SPEECH, Listening
 from edge_asr.engines.base import Engine
 
 
@@ -19,3 +21,13 @@ class LoadedModel:
     """``lower`` for models that only write capitals."""
     words_note: str = ""
     """What the model cannot hear, in one sentence; empty for one that hears anything."""
+    commands: CommandBook | None = None
+    """What spoken commands are understood with; ``None`` where nobody can ask for them."""
+
+    def listen(self, commands: str | None) -> Listening:
+        """What a session listens for that asks for these commands.
+
+        Raises:
+            ProtocolViolation: They cannot be used.
+        """
+        return self.commands.listening(commands) if self.commands else OPEN_SPEECH

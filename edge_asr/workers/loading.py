@@ -9,12 +9,15 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+from edge_asr.commands.book import CommandBook, ListenerMaker, constrained, unable
+from edge_asr.engines.base64_vocabulary import read_vocabulary
+from edge_asr.engines.constrained_families import CONSTRAINED_FAMILIES
 from edge_asr.engines.instruments import NO_INSTRUMENTS, Instruments
 from edge_asr.engines.registry import load_engine
 from edge_asr.errors import NotEnoughMemory
 from edge_asr.manifest import MANIFEST_FILE, ModelManifest, read_manifest
 from edge_asr.resources.memory import available_bytes
-from edge_asr.settings import EngineSettings
+from edge_asr.settings import CommandSettings, EngineSettings
 from edge_asr.store.inspect import inspect_model
 from edge_asr.workers.configuration import unpack
 from edge_asr.workers.loaded_model import LoadedModel
@@ -38,10 +41,22 @@ def load_model(configure: Configure, instruments: Instruments = NO_INSTRUMENTS) 
     inspect_model(directory, manifest)
     require_memory(directory, manifest, available_bytes())
     vad_model = Path(configure.vad_model) if configure.vad_model else None
-    settings = with_parallel_streams(unpack(configure).engine, len(os.sched_getaffinity(0)))
-    engine = load_engine(directory, manifest, settings, vad_model, instruments)
-    words_note = "" if settings.graph else manifest.words_note  # which tells of the model's own graph
-    return LoadedModel(engine, manifest.languages, manifest.text_case, words_note)
+    settings = unpack(configure)
+    commands = CommandBook(_listener(directory, manifest, settings.commands), configure.commands)
+    engine_settings = with_parallel_streams(settings.engine, len(os.sched_getaffinity(0)))
+    engine = load_engine(
+        directory, manifest, engine_settings, vad_model, instruments, expects_commands=bool(configure.commands)
+    )
+    words_note = "" if engine_settings.graph else manifest.words_note  # which tells of the model's own graph
+    return LoadedModel(engine, manifest.languages, manifest.text_case, words_note, commands)
+
+
+def _listener(directory: Path, manifest: ModelManifest, settings: CommandSettings) -> ListenerMaker:
+    """How a model listens for spoken commands."""
+    if manifest.family not in CONSTRAINED_FAMILIES:
+        return unable(f"model {manifest.name!r} cannot listen for spoken commands; moonshine-tiny-en can")
+    tokens = directory / manifest.files["tokens"].path
+    return constrained(lambda: read_vocabulary(tokens, manifest.name), settings)
 
 
 def with_parallel_streams(settings: EngineSettings, cores: int) -> EngineSettings:

@@ -31,6 +31,8 @@ class Configure(msgspec.Struct, frozen=True, tag="configure"):
     """File of the voice activity detector, which non-streaming models need; empty when there is none."""
     measures_step: bool = True
     """Whether the worker is to find out how long a decoding step takes; not where one before it has told already."""
+    commands: dict[str, str] = {}
+    """Texts of the configured sentence templates by their files; empty for open speech."""
 
 
 class OpenSession(msgspec.Struct, frozen=True, tag="open_session"):

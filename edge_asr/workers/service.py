@@ -54,6 +54,7 @@ def serve(link: Link, configure: Configure, model: LoadedModel, ready: Ready, bl
         MonotonicClock(),
         text_case=model.text_case,
         gate=settings.gate,
+        listen=model.listen,
         on_native=black_box.write,
     )
     service = Service(link, loop)
