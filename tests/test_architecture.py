@@ -35,6 +35,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "soundfile": ("sources/file.py",),
     "soxr": ("sources/resample.py",),
     "hassil": ("commands/",),
+    "yaml": ("commands/",),
     "kaldi_native_fbank": ("engines/ort_",),
     "kaldifst": ("commands/",),
     "wetext": ("pipeline/text.py",),

@@ -10,7 +10,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Protocol
 
 from edge_asr.commands.constraint import NetworkConstraint
 from edge_asr.commands.listening import OPEN_SPEECH, ConstrainedListening, Listening
@@ -25,12 +24,8 @@ MOST_SETS = 8
 CLIENT = "the session's commands"
 
 
-class ListenerMaker(Protocol):
-    """How one model listens for commands."""
-
-    def __call__(self, commands: CommandSet) -> Listening:
-        """Something that listens for them."""
-        ...
+ListenerMaker = Callable[[CommandSet], Listening]
+"""How one model listens for commands."""
 
 
 class CommandBook:

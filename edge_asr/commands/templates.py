@@ -22,7 +22,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeGuard
+from typing import Any
 
 from hassil import Intents
 from hassil.expression import (
@@ -299,13 +299,14 @@ class _Compiler:
             self._missing.add(reference.list_name)
             return
 
-        values = [value for value in slots.values if _fits(value.context, scope.data)] if _is_text(slots) else []
+        everything = slots.values if isinstance(slots, TextSlotList) else []
+        values = [value for value in everything if _fits(value.context, scope.data)]
 
         def draw(start: int, end: int) -> None:
             self._draw_values(slots, values, start, end)
 
         is_local = scope.data is not None and reference.list_name in scope.data.slot_lists
-        kind = f"list {sorted(map(id, values))}" if values and len(values) < len(slots.values) else "list"
+        kind = f"list {sorted(map(id, values))}" if values and len(values) < len(everything) else "list"
         part = self._part(kind, reference.list_name, scope if is_local else _EVERYWHERE, draw)
         self._network.calls[source].append(Call(part, target, reference.slot_name))
 
@@ -381,10 +382,6 @@ _EVERYWHERE = _Scope(0, None)
 def _slot_value(value: object) -> SlotValue:
     """What a slot can hold; anything else as JSON."""
     return value if isinstance(value, str | int | float | bool) else json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _is_text(slots: SlotList) -> TypeGuard[TextSlotList]:
-    return isinstance(slots, TextSlotList)
 
 
 def _fits(context: Mapping[str, Any] | None, data: IntentData | None) -> bool:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from edge_asr.audio import Float32Array
 from edge_asr.engines.base import ConstrainedPath, Hypothesis, Token, TokenConstraint
 from edge_asr.engines.base64_vocabulary import read_vocabulary
@@ -14,7 +16,8 @@ from edge_asr.engines.beam import Path as TokenPath
 from edge_asr.engines.beam import SearchOptions, search
 from edge_asr.engines.constrained_families import CONSTRAINED_FAMILIES
 from edge_asr.engines.ort_encoder_decoder import EncoderDecoder, Moonshine
-from edge_asr.engines.whole_stretch import loud_part_s, speech_for_model, spread
+from edge_asr.engines.samples import usable
+from edge_asr.engines.whole_stretch import PADDED_TO_S, holds_speech, loud_part_s, spread
 from edge_asr.errors import ModelUnsupported
 from edge_asr.manifest import ModelManifest
 from edge_asr.settings import EngineSettings
@@ -50,10 +53,11 @@ class ConstrainedDecoder:
             ValueError: The stretch is longer than ``max_segment_s``.
             EngineFailed: ONNX Runtime raised.
         """
-        speech = speech_for_model(samples, self._sample_rate_hz, self.max_segment_s)
-        if speech is None:
+        samples = usable(samples)
+        if not holds_speech(samples, self._sample_rate_hz, self.max_segment_s):
             return Hypothesis("", (), len(samples))
-        padded, _ = speech
+        padding = max(0, round(PADDED_TO_S * self._sample_rate_hz) - len(samples)) // 2
+        padded = np.pad(samples, padding) if padding else samples
         model = self._model
         options = SearchOptions(model.begin, model.end, BEAM_WIDTH, model.most_tokens(len(padded)))
         found = search(model.hear(padded), constraint, options)

@@ -83,8 +83,8 @@ class _Writing:
         self._samples = samples
         self._rows = 0
         self._fixed: Inputs = {}
-        self._cache = {
-            name: np.zeros((1, shape[1], 0 if ".decoder." in name else hidden.shape[1], shape[3]), np.float32)
+        self._cache: Inputs = {
+            name: np.zeros(_empty_past(shape, 0 if ".decoder." in name else hidden.shape[1]), np.float32)
             for name, shape in decoder.shapes.items()
             if name.startswith("past_key_values.")
         }
@@ -135,3 +135,9 @@ class _Writing:
                 self._cache[past] = values
         logits: Float32Array = outputs[0][:, -1]
         return logits
+
+
+def _empty_past(shape: tuple[int | str | None, ...], length: int) -> tuple[int, ...]:
+    """One row, heads, positions, width of a head; the graph says those that are fixed."""
+    _, heads, _, width = shape
+    return 1, int(heads or 0), length, int(width or 0)

@@ -12,7 +12,8 @@ import sherpa_onnx
 from edge_asr.engines import sherpa_segment
 from edge_asr.engines.providers import ProviderChoice
 from edge_asr.engines.registry import load_segment_decoder
-from edge_asr.engines.sherpa_segment import SherpaSegmentDecoder, factory_arguments, loud_part_s, spread
+from edge_asr.engines.sherpa_segment import SherpaSegmentDecoder, factory_arguments
+from edge_asr.engines.whole_stretch import loud_part_s, spread
 from edge_asr.errors import ConfigurationError, EngineFailed, ModelDamaged
 from edge_asr.families import FAMILIES
 from edge_asr.settings import EngineSettings

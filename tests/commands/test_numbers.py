@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import pytest
+
+from edge_asr.commands.numbers import digits, number_words, spoken
+
+
+@pytest.mark.parametrize(
+    ("number", "language", "texts"),
+    [
+        (21, "en", ("twenty one",)),
+        (105, "en", ("one hundred five", "one hundred and five")),
+        (20.5, "en", ("twenty point five",)),
+        (21, "de", ("einundzwanzig",)),
+        (21, "en-GB", ("twenty one",)),
+        (21, "xx", ()),
+    ],
+)
+def test_spoken(number, language, texts):
+    assert spoken(number, language) == texts
+
+
+def test_words_to_numbers():
+    words = number_words("en")
+    assert words["sixteen",] == 16
+    assert words["nine", "hundred", "and", "ninety", "nine"] == 999
+
+
+@pytest.mark.parametrize(("number", "text"), [(5, "5"), (5.0, "5"), (-2, "-2"), (20.5, "20.5")])
+def test_digits(number, text):
+    assert digits(number) == text
