@@ -242,7 +242,7 @@ class Session:
     def after_decode(self) -> None:
         """Look at the hypothesis of the step just done: a partial, an endpoint, or nothing new."""
         self._is_ready = False
-        understood = self._listening.understand(self.stream.hypothesis())
+        understood = self._understand()
         hypothesis = understood.hypothesis
         text = self._text_of(hypothesis)
         heard = self._client(hypothesis.decoded_samples)
@@ -253,6 +253,10 @@ class Session:
             self._say_partial(hypothesis, text)
         if self._end_segment_where_due(understood, heard):
             self.settled_s = self._seconds(heard)
+
+    def _understand(self) -> Heard:
+        """What is to be said of the newest hypothesis."""
+        return self._listening.understand(self.stream.hypothesis())
 
     def take_events(self) -> list[TranscriptEvent]:
         """Everything said since the last call, in order."""
@@ -312,7 +316,7 @@ class Session:
         """While the gate is closed, silence that the engine never sees ends segments all the same."""
         if not self._gate.is_closed or self.stream.is_ready():
             return
-        if self._end_segment_where_due(self.stream.hypothesis(), self._position):
+        if self._end_segment_where_due(self._understand(), self._position):
             self.settled_s = max(self.settled_s, self._seconds(self._position - self._gate.held_samples))
 
     def _drop_what_is_too_old(self) -> None:
@@ -369,7 +373,7 @@ class Session:
 
     def _close_stream(self, due: Literal["flush", "end"]) -> None:
         """Everything given is decoded and the stream is finished: close the segment, then go on or end."""
-        understood = self._listening.understand(self.stream.hypothesis())
+        understood = self._understand()
         hypothesis = understood.hypothesis
         self._text = self._text_of(hypothesis)
         self._emit_final(understood, "end_of_audio" if due == "end" else "flush", self._heard(hypothesis))

@@ -54,7 +54,9 @@ def test_of_two_equal_sentences_the_first_is_meant():
 
 
 def test_a_slot_takes_its_name_from_behind_the_colon():
-    templates = "intents: {A: {data: [{sentences: ['from {city:start} to {city:end}']}]}}\nlists: {city: {values: [bern, ulm]}}"
+    templates = (
+        "intents: {A: {data: [{sentences: ['from {city:start} to {city:end}']}]}}\nlists: {city: {values: [bern, ulm]}}"
+    )
     assert meant("from Ulm to Bern", templates) == ("A", {"start": "ulm", "end": "bern"})
 
 
