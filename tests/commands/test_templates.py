@@ -14,7 +14,10 @@ from tests.commands.command_cases import LIGHTS
 HOME_ASSISTANT = Path(home_assistant_intents.__file__).parent / "data" / "en.json"
 HOME = """
 lists:
-  name: {values: [{in: front door, context: {domain: lock}}, {in: desk lamp, out: light.desk, context: {domain: light}}]}
+  name:
+    values:
+      - {in: front door, context: {domain: lock}}
+      - {in: desk lamp, out: light.desk, context: {domain: light}}
   area: {values: [kitchen, living room]}
   floor: {values: [upstairs]}
 """
