@@ -45,7 +45,7 @@ def pack(directory: Path, settings: Settings, vad_model: Path | None) -> Configu
     """
     groups = {name: msgspec.to_builtins(getattr(settings, name)) for name in _GROUPS}
     commands = read_command_files(Path(settings.commands.file)) if settings.commands.file else {}
-    return Configure(str(directory), groups, str(vad_model) if vad_model is not None else "", commands)
+    return Configure(str(directory), groups, str(vad_model) if vad_model is not None else "", commands=commands)
 
 
 def unpack(configure: Configure) -> WorkerConfiguration:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from edge_asr.commands.interpretation import interpret
@@ -7,7 +9,7 @@ from edge_asr.events import Command
 from tests.commands.command_cases import LIGHTS, network
 
 
-def meant(text: str, templates: str = LIGHTS) -> tuple[str, dict[str, object]] | None:
+def meant(text: str, templates: str = LIGHTS) -> tuple[str, Mapping[str, object]] | None:
     command = interpret(network(templates), text)
     return (command.intent, command.slots) if command else None
 

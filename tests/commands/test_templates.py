@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import home_assistant_intents
@@ -27,7 +28,7 @@ def one(sentence: str, rest: str = "") -> str:
     return f"intents: {{Do: {{data: [{{sentences: ['{sentence}']}}]}}}}\n{rest}"
 
 
-def meaning(text: str, templates: str) -> dict[str, object] | None:
+def meaning(text: str, templates: str) -> Mapping[str, object] | None:
     command = interpret(read_templates({"test": templates}).network, text)
     return command.slots if command else None
 

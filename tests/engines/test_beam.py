@@ -7,8 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
+from edge_asr.audio import Float32Array
 from edge_asr.engines.base import Following, OpenEnded
-from edge_asr.engines.beam import SearchOptions, search
+from edge_asr.engines.beam import IntArray, SearchOptions, search
 
 BEGIN, END, A, B, C = range(5)
 OPTIONS = SearchOptions(BEGIN, END, width=3, most_tokens=6)
@@ -23,10 +24,11 @@ class Bigrams:
         self.steps = 0
         self._rows: list[tuple[int, ...]] = [()]
 
-    def step(self, parents: np.ndarray, tokens: np.ndarray) -> np.ndarray:
+    def step(self, parents: IntArray, tokens: IntArray) -> Float32Array:
         self.steps += 1
         self._rows = [(*self._rows[parent], int(token)) for parent, token in zip(parents, tokens, strict=True)]
-        return self.scores[tokens].copy()
+        scores: Float32Array = self.scores[tokens]
+        return scores
 
     def log_prob(self, tokens: tuple[int, ...]) -> float:
         table = self.scores - np.log(np.exp(self.scores).sum(axis=1, keepdims=True))

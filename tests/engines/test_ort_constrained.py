@@ -9,6 +9,7 @@ import pytest
 import soundfile
 
 import edge_asr
+from edge_asr.audio import Float32Array
 from edge_asr.commands.constraint import NetworkConstraint
 from edge_asr.commands.templates import read_templates
 from edge_asr.commands.token_trie import build_trie
@@ -33,8 +34,8 @@ def constraint(decoder: ConstrainedDecoder, *sentences: str) -> NetworkConstrain
     return NetworkConstraint(read_templates({"test": templates}).network, build_trie(decoder.vocabulary))
 
 
-def samples(name: str) -> np.ndarray:
-    heard, _ = soundfile.read(CLIPS / name, dtype="float32")
+def samples(name: str) -> Float32Array:
+    heard: Float32Array = soundfile.read(CLIPS / name, dtype="float32")[0]
     return heard
 
 
