@@ -11,14 +11,16 @@ import socket
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pytest
 
+from edge_asr.administration import Administration
 from edge_asr.daemon import Daemon, Surroundings
 from edge_asr.errors import AddressInUse, ConfigurationError, ModelDamaged
 from edge_asr.settings import Settings
+from tests.servers.test_admin import ScriptedAdministrator
 from tests.support.doors import LIMITS, LOCAL, native_client, read_messages
 from tests.support.recognizer import ScriptedRecognizer
 
@@ -43,12 +45,21 @@ class Manager:
 
 @contextlib.asynccontextmanager
 async def running(
-    recognizer: ScriptedRecognizer, manager: Manager | None = None, *, watchdog_s: float = 0, **server: Any
+    recognizer: ScriptedRecognizer,
+    manager: Manager | None = None,
+    *,
+    watchdog_s: float = 0,
+    admin: Path | None = None,
+    needs_admin: bool = False,
+    **server: Any,
 ) -> AsyncIterator[Daemon]:
     """A daemon whose doors are open; stopped at the end, with its failure raised."""
     settings = Settings(server=replace(LOCAL, **server), limits=LIMITS)
-    surroundings = Surroundings(manager.address if manager else "", watchdog_s)
-    daemon = Daemon(settings, recognizer, lambda: (b"", "text/plain"), surroundings)
+    surroundings = Surroundings(
+        manager.address if manager else "", watchdog_s, admin_socket=admin, needs_admin_socket=needs_admin
+    )
+    administration = cast("Administration", ScriptedAdministrator()) if admin is not None else None
+    daemon = Daemon(settings, recognizer, lambda: (b"", "text/plain"), surroundings, administration)
     task = asyncio.create_task(daemon.run())
     opened = asyncio.create_task(daemon.doors_opened.wait())
     await asyncio.wait({task, opened}, return_when=asyncio.FIRST_COMPLETED)
@@ -224,3 +235,25 @@ async def test_status_names_the_doors_and_who_may_use_them() -> None:
         ("wyoming", "this machine only"),
     ]
     assert document["memory_bytes"]["front"] > 1 << 20
+
+
+async def test_the_admin_socket_is_a_door_like_the_others_and_goes_with_the_daemon(tmp_path: Path) -> None:
+    path = tmp_path / "admin.sock"
+    async with running(ScriptedRecognizer(), admin=path) as daemon:
+        assert [door.address for door in daemon.doors if door.name == "admin"] == [f"unix://{path}"]
+        assert path.is_socket()
+    assert not path.exists()
+
+
+async def test_a_second_daemon_goes_without_the_admin_socket_unless_it_was_told_to_have_one(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "admin.sock"
+    async with running(ScriptedRecognizer(), admin=path):
+        async with running(ScriptedRecognizer(), admin=path) as second:
+            assert "admin" not in [door.name for door in second.doors]
+            assert "no admin socket: cannot listen on unix://" in caplog.text
+        with pytest.raises(AddressInUse, match=r"admin\.sock"):
+            async with running(ScriptedRecognizer(), admin=path, needs_admin=True):
+                pass
+        assert path.is_socket()
