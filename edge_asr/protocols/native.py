@@ -121,7 +121,10 @@ class NativeConversation(Conversation):
         if kind not in _MESSAGE_FIELDS:
             raise ProtocolViolation(f"unknown message type {_cut(kind)}{_suggestion(kind, tuple(_MESSAGE_FIELDS))}")
         _reject_unknown(kind, fields, _MESSAGE_FIELDS[kind])
-        yield self._hello(fields) if kind == "hello" else self._control(kind, fields)
+        if kind == "hello":
+            yield self._hello(fields)
+        elif not (self._state in ("finishing", "over") and kind in ("flush", "finish")):  # said twice, it harms nobody
+            yield self._control(kind, fields)
 
     def end_of_input(self) -> Iterator[Request]:
         """The client sends no more: what was said is still delivered."""

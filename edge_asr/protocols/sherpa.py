@@ -63,12 +63,10 @@ class SherpaConversation(Conversation):
         if isinstance(message, str):
             yield from self._control(message)
             return
-        if self._state in ("finishing", "over"):
-            raise ProtocolViolation(f"audio after {END_OF_AUDIO!r}; wait for {END_OF_RESULTS!r} before the next stream")
-        self._check.look(message)
-        if self._state == "idle":
+        if self._state != "audio":
+            yield Open(self._options)  # the stream before is answered to its end first
             self._state = "audio"
-            yield Open(self._options)
+        self._check.look(message)
         yield Audio(message)
 
     def end_of_input(self) -> Iterator[Request]:

@@ -107,6 +107,10 @@ def test_audio_after_finish_is_refused() -> None:
         sent(in_audio(), native.control("finish"), b"\0\0")
 
 
+def test_a_second_finish_and_a_late_flush_are_harmless() -> None:
+    assert sent(in_audio(), native.control("finish"), native.control("finish"), native.control("flush")) == [Finish()]
+
+
 def test_the_end_of_input_finishes_an_open_session_once() -> None:
     conversation = in_audio()
     assert list(conversation.end_of_input()) == [Finish()]

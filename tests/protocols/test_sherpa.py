@@ -109,6 +109,16 @@ def test_another_stream_may_follow() -> None:
     assert isinstance(sent(talk, SAMPLES)[0], Open)
 
 
+def test_another_stream_may_be_sent_before_the_first_is_answered() -> None:
+    talk = SherpaConversation()
+    sent(talk, SAMPLES, "Done")
+    following = talk.receive(SAMPLES)
+    assert isinstance(next(following), Open)
+    list(talk.deliver(ended()))  # by now the driver has waited for it
+    assert list(following) == [Audio(SAMPLES)]
+    assert sent(talk, "Done") == [Finish()]
+
+
 @pytest.mark.parametrize("start", [0, 1, 2, 3])
 def test_16_bit_samples_are_not_taken_for_floats(start: int) -> None:
     with pytest.raises(ProtocolViolation, match="16-bit samples must be divided by 32768"):
