@@ -10,7 +10,8 @@ import pytest
 
 from tools.protocol_table.cycles import Growth
 from tools.protocol_table.daemon import Daemon, running
-from tools.protocol_table.programs import PROGRAMS, Program
+from tools.protocol_table.program import Program
+from tools.protocol_table.programs import PROGRAMS
 from tools.protocol_table.recording import Recording, make_recording
 from tools.protocol_table.table import Row, judge, markdown
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from tools.protocol_table.cycles import drop_connections
 from tools.protocol_table.daemon import Daemon, running
-from tools.protocol_table.programs import PROGRAMS, Program
+from tools.protocol_table.program import Program
+from tools.protocol_table.programs import PROGRAMS
 from tools.protocol_table.recording import make_recording
 from tools.protocol_table.table import judge, markdown, with_table
 from tools.protocol_table.turns import measure

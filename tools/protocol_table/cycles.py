@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from tools.protocol_table.daemon import Daemon
-from tools.protocol_table.programs import Program
+from tools.protocol_table.program import Program
 from tools.protocol_table.recording import Recording
 
 WARM_UP = 100

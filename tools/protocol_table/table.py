@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from tools.protocol_table.daemon import Daemon
-from tools.protocol_table.programs import Heard, Program
+from tools.protocol_table.program import Heard, Program
 from tools.protocol_table.recording import Recording
 
 LONGEST_S = 60.0

@@ -15,7 +15,7 @@ from wyoming.audio import AudioChunk, AudioStart, AudioStop
 from wyoming.client import AsyncTcpClient
 
 from tools.protocol_table.daemon import Daemon
-from tools.protocol_table.programs import PIECE_BYTES, speaks
+from tools.protocol_table.program import PIECE_BYTES, speaks
 from tools.protocol_table.recording import RATE_HZ, Recording, pieces
 
 FIRST_S = 2.0
