@@ -189,5 +189,15 @@ if (!canRecord()) {
 
 watch((status) => {
   boardButton.hidden = !status.microphone;
-  byId("words-note").textContent = status.model?.words_note ? `${status.model.words_note}.` : "";
+  byId("words-note").replaceChildren(...withCode(status.model?.words_note ?? ""));
 });
+
+// What stands between backquotes is to be typed.
+function withCode(sentence) {
+  return sentence.split("`").map((part, number) => {
+    if (number % 2 === 0) return part;
+    const code = document.createElement("code");
+    code.textContent = part;
+    return code;
+  });
+}

@@ -32,7 +32,6 @@ POLICY = {
     "Permissions-Policy": "microphone=(self), camera=(), geolocation=()",
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
-    "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-cache",  # asked for again each time, and answered with 304: no old script meets a new daemon
 }
 

@@ -161,6 +161,7 @@ def test_over_plain_http_the_page_says_why_there_is_no_microphone(
         assert f"ssh -L {port}:localhost:{port} USER@{host}" in reason
         browser.choose_file("#file", speech)
         browser.wait(f"{FINALS}.length === {len(SAID)} && {IS_IDLE}")
+        assert browser.complaints == []
 
 
 def _address_of_this_machine() -> str:
