@@ -19,7 +19,6 @@ from typing import IO, Any
 
 import msgspec
 
-from edge_asr.clock import MonotonicClock
 from edge_asr.errors import DeviceNameUnclear, DeviceNotFound, DeviceUnavailable, EdgeAsrError, LibraryMissing
 from edge_asr.listening.capture_loop import CaptureLoop
 from edge_asr.listening.device_choice import choose_device, names_of
@@ -70,7 +69,7 @@ def _record(options: argparse.Namespace, output: IO[bytes]) -> None:
     if capture is not None:
         device = capture.device
         say(Opened(device.name, device.host_api, capture.rate_hz, capture.channels))
-        CaptureLoop(capture, options.channel, microphone.decode_frames, MonotonicClock(), say).run()
+        CaptureLoop(capture, options.channel, microphone.decode_frames, say).run()
 
 
 def _wait_for_device(wanted: str, *, must_exist: bool, say: Any) -> microphone.Capture | None:  # noqa: ANN401

@@ -11,7 +11,8 @@ from collections import deque
 WINDOW_S = 5.0
 """Blocks looked back at: short enough that the card's clock, which is never quite ours, does not count."""
 SETTLED_S = 1.0
-"""So long every block must have been late before a loss that nobody announced is believed."""
+"""So long every block must have been late before a loss that nobody announced is believed: what a sound server held
+back while this process slept comes in a burst, and is not lost."""
 UNANNOUNCED_S = 0.25
 """Lateness that only a loss explains when it stays."""
 
@@ -27,8 +28,11 @@ class LostAudio:
         self._rate_hz = rate_hz
         self._started_ns: int | None = None
         self._counted = 0
-        self._seen: deque[tuple[float, float]] = deque()
-        """Time and lateness of each block of the window, seconds."""
+        self._on_time: deque[tuple[float, float]] = deque()
+        """Time and lateness, seconds, of each block of the window that was not late."""
+        self._late_since_s: float | None = None
+        self._least_late_s = 0.0
+        """Of the blocks since then."""
 
     def before(self, captured_ns: int, frames: int, *, has_overrun: bool, dropped_frames: int = 0) -> int:
         """Frames lost just before a block.
@@ -47,26 +51,31 @@ class LostAudio:
         late_s = now_s - self._counted / self._rate_hz
         lost = round(self._lost_s(now_s, late_s, has_overrun=has_overrun) * self._rate_hz)
         self._counted += lost
-        self._seen.append((now_s, late_s - lost / self._rate_hz))
         return dropped_frames + lost
 
     def _lost_s(self, now_s: float, late_s: float, *, has_overrun: bool) -> float:
-        while self._seen and self._seen[0][0] < now_s - WINDOW_S:
-            self._seen.popleft()
+        usual_s = min((seen for _, seen in self._on_time), default=late_s)
         if has_overrun:
-            return self._forget(max(0.0, late_s - self._least(self._seen, late_s)))
-        before = [seen for seen in self._seen if seen[0] < now_s - SETTLED_S]
-        lately = [seen for seen in self._seen if seen[0] >= now_s - SETTLED_S]
-        if not before or not lately:
+            return self._believe(now_s, max(0.0, late_s - usual_s), late_s)
+        if late_s - usual_s <= UNANNOUNCED_S:
+            self._late_since_s = None
+            self._note(now_s, late_s)
             return 0.0
-        lost_s = min(late_s, self._least(lately, late_s)) - self._least(before, late_s)
-        return self._forget(lost_s) if lost_s > UNANNOUNCED_S else 0.0
+        if self._late_since_s is None:
+            self._late_since_s, self._least_late_s = now_s, late_s
+        self._least_late_s = min(self._least_late_s, late_s)
+        if now_s - self._late_since_s < SETTLED_S:
+            return 0.0
+        return self._believe(now_s, self._least_late_s - usual_s, late_s)
 
-    def _forget(self, lost_s: float) -> float:
+    def _believe(self, now_s: float, lost_s: float, late_s: float) -> float:
         """What was seen before a loss says nothing about what comes after it."""
-        self._seen.clear()
+        self._on_time.clear()
+        self._late_since_s = None
+        self._note(now_s, late_s - lost_s)
         return lost_s
 
-    @staticmethod
-    def _least(seen: deque[tuple[float, float]] | list[tuple[float, float]], otherwise: float) -> float:
-        return min((late_s for _, late_s in seen), default=otherwise)
+    def _note(self, now_s: float, late_s: float) -> None:
+        self._on_time.append((now_s, late_s))
+        while self._on_time[0][0] < now_s - WINDOW_S:
+            self._on_time.popleft()

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from edge_asr.audio import Float32Array
-from edge_asr.clock import ManualClock
 from edge_asr.listening.capture_loop import GONE, MUTE_DEVICE, SILENT_DEVICE, STUCK, CaptureLoop
 from edge_asr.listening.messages import Captured, FromCapture, Lost
 from edge_asr.sources.capture_ring import Block, CaptureRing
@@ -18,16 +17,12 @@ from tests.sources.conftest import tone
 
 @dataclass
 class ScriptedRing(CaptureRing):
-    """Gives the blocks of a script, one at a time, and lets time pass when there is none."""
+    """Gives the blocks of a script, one at a time, and then none."""
 
-    clock: ManualClock
     blocks: list[Block]
 
     def read(self, timeout_s: float) -> Block | None:
-        if self.blocks:
-            return self.blocks.pop(0)
-        self.clock.advance_ms(1000 * timeout_s)
-        return None
+        return self.blocks.pop(0) if self.blocks else None
 
 
 @dataclass
@@ -61,10 +56,9 @@ class Recording:
 
     def run(self) -> tuple[list[Captured], FromCapture]:
         """Pieces, and the last words."""
-        clock = ManualClock()
-        card = ScriptedCard(ScriptedRing(clock, self.blocks), self.rate_hz, self.channels, self.is_alive)
+        card = ScriptedCard(ScriptedRing(self.blocks), self.rate_hz, self.channels, self.is_alive)
         said: list[FromCapture] = []
-        CaptureLoop(card, "mix", decode_frames, clock, said.append).run()
+        CaptureLoop(card, "mix", decode_frames, said.append).run()
         return [message for message in said if isinstance(message, Captured)], said[-1]
 
 

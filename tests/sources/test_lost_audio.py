@@ -52,6 +52,15 @@ def test_a_loss_that_nobody_announced_is_found_once_blocks_stay_late() -> None:
     assert card.deliver(100) == round(0.5 * RATE_HZ)
 
 
+def test_what_was_held_back_and_then_comes_in_a_burst_is_not_lost() -> None:
+    card = Card()
+    card.deliver(100)
+    total = 0
+    for number in range(30):  # after 1.5 s without a block, those of that time within 0.03 s
+        total += card.deliver(late_s=1.5 - 0.05 * number)
+    assert total + card.deliver(200) == 0
+
+
 def test_a_card_whose_clock_is_slow_lost_nothing() -> None:
     card = Card()
     total = 0
