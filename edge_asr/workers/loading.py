@@ -21,8 +21,8 @@ from edge_asr.settings import CommandSettings, EngineSettings
 from edge_asr.store.inspect import inspect_model
 from edge_asr.workers.configuration import unpack
 from edge_asr.workers.loaded_model import LoadedModel
+from edge_asr.workers.memory_estimate import memory_for
 from edge_asr.workers.messages import Configure
-from edge_asr.workers.served_model import memory_for
 
 
 def load_model(configure: Configure, instruments: Instruments = NO_INSTRUMENTS) -> LoadedModel:
@@ -84,4 +84,5 @@ def require_memory(directory: Path, manifest: ModelManifest, free_bytes: int) ->
 
 def needed_bytes(directory: Path, manifest: ModelManifest) -> int:
     """What a worker with this model takes, by the size of its files."""
-    return memory_for(sum((directory / file.path).stat().st_size for file in manifest.files.values()))
+    file_bytes = sum((directory / file.path).stat().st_size for file in manifest.files.values())
+    return memory_for(manifest, file_bytes)

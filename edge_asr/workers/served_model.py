@@ -8,13 +8,8 @@ from pathlib import Path
 from edge_asr.manifest import ModelManifest
 from edge_asr.settings import Settings
 from edge_asr.workers.configuration import pack
+from edge_asr.workers.memory_estimate import memory_for
 from edge_asr.workers.messages import Configure
-
-BASE_BYTES = 48 << 20
-"""The libraries and the decoding state: a worker with the 5 MB model grew by 53 MiB (x86-64, 2026-11-30)."""
-
-BYTES_PER_FILE_BYTE = 2.0
-"""The weights, once as read and once as laid out for the processor; 44 MB of Moonshine took 130 MiB at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +37,7 @@ class ServedModel:
     @property
     def needed_bytes(self) -> int:
         """Memory that a worker with it takes, by the sizes that the manifest gives."""
-        return memory_for(sum(file.size_bytes for file in self.manifest.files.values()))
+        return memory_for(self.manifest, sum(file.size_bytes for file in self.manifest.files.values()))
 
     def is_like(self, other: ServedModel) -> bool:
         """Whether a worker of the other one would do exactly the same."""
@@ -56,8 +51,3 @@ class ServedModel:
     def _identity(self) -> tuple[object, ...]:
         groups = (self.settings.engine, self.settings.endpoint, self.settings.scheduler, self.settings.worker)
         return (self.manifest, self.directory, self.vad_model, groups)
-
-
-def memory_for(file_bytes: int) -> int:
-    """What a worker takes with a model whose files are so large."""
-    return BASE_BYTES + round(BYTES_PER_FILE_BYTE * file_bytes)

@@ -361,7 +361,7 @@ async def test_models_in_use_leave_no_room(pool):
 
 async def test_a_model_that_does_not_fit_is_refused_with_both_figures(pool):
     pool._changes._free_bytes = lambda: 5 << 20
-    with pytest.raises(NotEnoughMemory, match=r"'red' beside what is loaded needs about 48 MiB and 5 MiB are free"):
+    with pytest.raises(NotEnoughMemory, match=r"'red' beside what is loaded needs about 91 MiB and 5 MiB are free"):
         await pool.open(SessionOptions(model="red"), protocol="test")
 
 

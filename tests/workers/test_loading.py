@@ -138,9 +138,9 @@ async def test_a_provider_nobody_knows_is_the_users_mistake(serve):
 
 def test_a_model_that_does_not_fit_is_refused_with_both_figures():
     manifest = read_manifest(STARTER / "manifest.toml")
-    with pytest.raises(NotEnoughMemory, match="needs about 58 MiB and 57 MiB are free"):
-        require_memory(STARTER, manifest, 57 << 20)
-    require_memory(STARTER, manifest, 61 << 20)
+    with pytest.raises(NotEnoughMemory, match="needs about 102 MiB and 101 MiB are free"):
+        require_memory(STARTER, manifest, 101 << 20)
+    require_memory(STARTER, manifest, 103 << 20)
 
 
 @pytest.mark.parametrize(
