@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import click
 
-from edge_asr.cli.options import Invocation, common_options, model_option, pass_invocation, provider_option
+from edge_asr.cli.options import (
+    Invocation,
+    commands_option,
+    common_options,
+    model_option,
+    pass_invocation,
+    provider_option,
+)
 from edge_asr.errors import ConfigurationError
 
 
@@ -14,6 +21,7 @@ from edge_asr.errors import ConfigurationError
 )
 @model_option
 @provider_option
+@commands_option
 @click.option("--jsonl", "as_jsonl", is_flag=True, help="One JSON document per line for everything that is heard.")
 @click.option("--srt", "as_srt", is_flag=True, help="Subtitles, each as soon as it is final.")
 @common_options
@@ -23,6 +31,7 @@ def listen(
     device: str | None,
     model: str | None,
     provider: str | None,
+    commands: str | None,
     as_jsonl: bool,
     as_srt: bool,
 ) -> None:
@@ -30,12 +39,13 @@ def listen(
 
     Text that is settled is plain, text that may still change is dim, and each finished sentence stands on a line of its
     own. Without a terminal only the finished sentences are written. A microphone that is unplugged is waited for.
-    Ctrl-C ends with the last words.
+    Ctrl-C ends with the last words. With --commands, each spoken command is followed by what was meant.
 
     \b
     Example:
       edge-asr listen
       edge-asr listen --device "USB" --srt > talk.srt
+      edge-asr listen --commands kitchen.yaml --jsonl
     """
     if as_jsonl and as_srt:
         raise ConfigurationError("--jsonl and --srt are two formats of the same output; give one of them")
@@ -45,6 +55,7 @@ def listen(
         "model": ("-m", model),
         "engine.provider": ("--provider", provider),
         "microphone.device": ("--device", device),
+        "commands.file": ("--commands", commands),
     }
     settings = invocation.configuration(options).settings
     run_job(settings, "jsonl" if as_jsonl else "srt" if as_srt else "captions")

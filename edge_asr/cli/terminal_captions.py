@@ -73,7 +73,7 @@ class TerminalCaptions:
                 self._measure_lag(event)
             case Final():
                 self._partial = None
-                return Text(event.text) if event.text else None
+                return _finished(event)
             case MicrophoneLevel():
                 self._last_level = event
                 self._levels.append(event.peak_dbfs)
@@ -148,6 +148,16 @@ class TerminalCaptions:
 
     def _who(self) -> str:
         return " · ".join(word for word in (self._state.device, self._model, "Ctrl-C ends") if word)
+
+
+def _finished(final: Final) -> Text | None:
+    """The sentence, and what was meant where it is a command; nothing for one without words."""
+    if not final.text:
+        return None
+    if final.command is None:
+        return Text(final.text)
+    slots = "".join(f"  {name}: {value}" for name, value in final.command.slots.items())
+    return Text.assemble(final.text, (f"  → {final.command.intent}{slots}", "cyan"))
 
 
 class _Drawn:

@@ -62,8 +62,17 @@ function add(event, offset) {
   words.className = "said";
   words.textContent = event.text;
   item.append(time, words);
+  if (event.command) item.append(meaning(event.command));
   finals.append(item);
   for (const button of buttons) button.disabled = false;
+}
+
+// What was meant by a spoken command, where the daemon listens for them.
+function meaning({ intent, slots }) {
+  const line = document.createElement("span");
+  line.className = "said meant";
+  line.textContent = [intent, ...Object.entries(slots).map(([name, value]) => `${name}: ${value}`)].join(" · ");
+  return line;
 }
 
 // Whoever has scrolled up to read is left there.

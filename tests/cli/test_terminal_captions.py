@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import msgspec
 from rich.console import Console
 from rich.text import Text
 
 from edge_asr.cli.terminal_captions import TerminalCaptions
 from edge_asr.clock import ManualClock
-from edge_asr.events import Notice
+from edge_asr.events import Command, Notice
 from edge_asr.listening.messages import MicrophoneEvent, MicrophoneLevel, MicrophoneState, State
 from tests.support.values import final, partial
 
@@ -55,6 +56,12 @@ def test_a_finished_sentence_is_left_standing_and_the_open_one_is_gone() -> None
     shown = captions()
     assert hear(shown, partial("go for", 3), final("go forward")) == ["go forward"]
     assert shown.open_sentence().plain == ""
+
+
+def test_what_was_meant_stands_behind_a_spoken_command() -> None:
+    meant = Command("SetTimer", {"minutes": 5, "name": "tea"}, 0.93)
+    spoken = msgspec.structs.replace(final("set a timer"), command=meant)
+    assert hear(captions(), spoken) == ["set a timer  → SetTimer  minutes: 5  name: tea"]
 
 
 def test_a_segment_in_which_nothing_was_said_leaves_no_line() -> None:

@@ -13,7 +13,7 @@ from tests.support.browser import Browser
 from tests.support.daemon import DaemonProcess
 
 SAID = [text for _, text in SENTENCES]
-FINALS = "[...document.querySelectorAll('#finals .said')].map((item) => item.textContent)"
+FINALS = "[...document.querySelectorAll('#finals .said:not(.meant)')].map((item) => item.textContent)"
 IS_IDLE = "document.querySelector('#listen').getAttribute('aria-pressed') === 'false'"
 OPEN = "document.querySelector('#open').textContent"
 FIGURES = "[...document.querySelectorAll('.chart')].map((c) => c.querySelector('.now').textContent)"
@@ -92,6 +92,24 @@ def test_a_recording_dropped_on_the_page_is_read(browser: Browser, daemon: Daemo
     browser.wait(f"{FINALS}.length === {len(SAID)} && {IS_IDLE}")
     assert browser.evaluate("document.querySelector('#drop').hidden")
     assert browser.evaluate(FINALS) == SAID
+
+
+@pytest.mark.model
+def test_what_was_meant_by_a_command_stands_below_it_and_nothing_said_becomes_markup(
+    browser: Browser, daemon: DaemonProcess
+) -> None:
+    browser.open(f"{daemon.http}/")
+    event = {
+        "type": "final",
+        "text": "<img src=x onerror=alert(1)>",
+        "start_s": 1.0,
+        "end_s": 2.0,
+        "command": {"intent": "SetTimer", "slots": {"minutes": 5, "name": "<b>tea</b>"}, "score": 0.9},
+    }
+    browser.evaluate(f"import('/page/captions.js').then((captions) => captions.show({json.dumps(event)}, 0))")
+    assert browser.evaluate(FINALS) == ["<img src=x onerror=alert(1)>"]
+    assert browser.text("#finals .meant") == "SetTimer · minutes: 5 · name: <b>tea</b>"
+    assert browser.evaluate("document.querySelectorAll('#finals img, #finals b').length") == 0
 
 
 @pytest.mark.model
