@@ -10,7 +10,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -244,7 +244,13 @@ def _clips(tasks: Sequence[ClipTask]) -> tuple[ClipAudio, ...]:
 
 
 def _idle_share(rig: Rig, task: Task) -> float:
-    """CPU seconds per second while every listener is silent."""
+    """CPU seconds per second while every listener is silent, with the silence gate as it is configured.
+
+    The measurements themselves go without it: their figures are per second of audio that was decoded.
+    """
+    settings = unpack(task.configure)
+    gated = DecodeLoop(rig.engine, settings.endpoint, settings.scheduler, rig.clock, gate=settings.gate)
+    rig = replace(rig, loop=gated)
     rate_hz = rig.engine.sample_rate_hz
     silence = ClipAudio(
         Clip("silence", Path()), np.zeros(round(task.idle_s * rate_hz), np.int16), rate_hz, 0.0, task.idle_s

@@ -19,6 +19,7 @@ from edge_asr.events import TranscriptEvent
 from edge_asr.pipeline.gate import EngineSteps, Gate, OpenGate, SilenceGate
 from edge_asr.requests import Resume, SessionOptions
 from edge_asr.sessions.intake import Intake
+from edge_asr.sessions.loop_figures import LoopFigures, Progress, progress_of, with_session
 from edge_asr.sessions.scheduler import Scheduler
 from edge_asr.sessions.session import STEP_S, Session, SessionSettings
 from edge_asr.sessions.step_work import StepWork
@@ -26,38 +27,6 @@ from edge_asr.settings import EndpointSettings, GateSettings, SchedulerSettings
 from edge_asr.tally import BATCH_SIZES, WAITS_S, Tally
 
 NO_GATE = GateSettings(enabled=False)
-
-
-@dataclass(frozen=True, slots=True)
-class LoopFigures:
-    """What the loop has done since it was made."""
-
-    audio_s: float = 0.0
-    """Audio received and no longer waiting."""
-    decode_s: float = 0.0
-    """Time inside the engine's ``decode``."""
-    batches: int = 0
-    batched_streams: int = 0
-    segments: int = 0
-    dropped_samples: int = 0
-    replaced_samples: int = 0
-    skipped_s: float = 0.0
-    """Silence of live sessions that the engine did not get; part of ``audio_s``."""
-    stale_partials: int = 0
-    """Not sent because decoding was late."""
-    live_audio_s: float = 0.0
-    """Of ``audio_s``, that of sessions somebody waits for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a session has settled its audio; see :class:`Session`."""
-
-    position_s: float
-    segment: int
-    dropped_samples: int
-    flushes: int = 0
-    """Flushes answered in this worker."""
 
 
 @dataclass(slots=True)
@@ -172,7 +141,7 @@ class DecodeLoop:
 
         session = Session(session_id, options, self._settings, open_stream, self._clock, resume, listening)
         intake = Intake(options, self._engine.sample_rate_hz)
-        self._members[session_id] = _Member(session, intake, _progress_of(session))
+        self._members[session_id] = _Member(session, intake, progress_of(session))
 
     def feed(self, session_id: str, chunk: AudioChunk) -> None:
         """Take a chunk of a source, at whatever rate; a session that was finished or has ended ignores it."""
@@ -243,7 +212,7 @@ class DecodeLoop:
         """What was done so far, open sessions included."""
         total = self._figures
         for member in self._members.values():
-            total = _with_session(total, member.session)
+            total = with_session(total, member.session)
         return total
 
     def take_queue_depth(self) -> int:
@@ -296,7 +265,7 @@ class DecodeLoop:
         return touched
 
     def _note_progress(self, member: _Member) -> None:
-        now = _progress_of(member.session)
+        now = progress_of(member.session)
         before = member.progress
         if (now.position_s, now.segment, now.flushes) != (before.position_s, before.segment, before.flushes):
             member.progress = self._progress[member.session.session_id] = now
@@ -364,7 +333,7 @@ class DecodeLoop:
         self._count(session)
 
     def _count(self, session: Session) -> None:
-        self._figures = _with_session(self._figures, session)
+        self._figures = with_session(self._figures, session)
 
 
 def _gates(settings: GateSettings, engine: EngineDescription) -> Callable[[], Gate]:
@@ -375,24 +344,6 @@ def _gates(settings: GateSettings, engine: EngineDescription) -> Callable[[], Ga
         for length_ms in (engine.first_step_ms, engine.chunk_ms, engine.tail_padding_ms)
     )
     return lambda: SilenceGate(settings, engine.sample_rate_hz, EngineSteps(first, every, tail))
-
-
-def _progress_of(session: Session) -> Progress:
-    return Progress(session.settled_s, session.segments, session.dropped_samples, session.flushes_done)
-
-
-def _with_session(total: LoopFigures, session: Session) -> LoopFigures:
-    audio_s = session.heard_s - session.backlog_s
-    return replace(
-        total,
-        audio_s=total.audio_s + audio_s,
-        live_audio_s=total.live_audio_s + (0.0 if session.options.is_batch else audio_s),
-        segments=total.segments + session.segments,
-        dropped_samples=total.dropped_samples + session.dropped_samples,
-        replaced_samples=total.replaced_samples + session.replaced_samples,
-        skipped_s=total.skipped_s + session.skipped_s,
-        stale_partials=total.stale_partials + session.stale_partials,
-    )
 
 
 def _look(session: Session) -> None:

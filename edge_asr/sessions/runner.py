@@ -15,7 +15,8 @@ from edge_asr.audio import AudioChunk
 from edge_asr.errors import EdgeAsrError, EngineFailed
 from edge_asr.events import Failed, Final, TranscriptEvent
 from edge_asr.requests import Resume, SessionOptions
-from edge_asr.sessions.decode_loop import DecodeLoop, LoopFigures, Progress
+from edge_asr.sessions.decode_loop import DecodeLoop
+from edge_asr.sessions.loop_figures import LoopFigures, Progress
 from edge_asr.sources.read_ahead import RecordingReader, skipped
 
 __all__ = ["DecodeLoop", "LoopFigures", "Progress", "Runner"]

@@ -15,18 +15,17 @@ from typing import Literal
 from edge_asr.audio import AudioChunk
 from edge_asr.clock import Clock
 from edge_asr.commands.listening import OPEN_SPEECH, Heard, Listening
-from edge_asr.engines.base import EngineStream, Hypothesis, Token
+from edge_asr.engines.base import EngineStream
 from edge_asr.errors import EdgeAsrError
-from edge_asr.events import Failed, Final, FinalReason, Notice, Partial, SessionEnded, TranscriptEvent
-from edge_asr.pipeline.endpoint import SegmentProgress, find_endpoint
+from edge_asr.events import Failed, FinalReason, Notice, SessionEnded, TranscriptEvent
 from edge_asr.pipeline.finite import replace_non_finite
 from edge_asr.pipeline.gate import Gate, OpenGate
-from edge_asr.pipeline.stability import AgreementStability, AppendOnlyStability
-from edge_asr.pipeline.text import CASES, tidy, words_from_tokens
+from edge_asr.pipeline.text import CASES
 from edge_asr.requests import Resume, SessionOptions
-from edge_asr.sessions.backlog import Backlog, Piece
+from edge_asr.sessions.backlog import Backlog
 from edge_asr.sessions.deadline import Deadline
-from edge_asr.sessions.timeline import Timeline
+from edge_asr.sessions.gated_stream import GatedStream
+from edge_asr.sessions.segment import Segment, SegmentSettings
 from edge_asr.settings import EndpointSettings
 
 STEP_S = 0.1
@@ -69,53 +68,53 @@ class Session:
     ) -> None:
         self.session_id = session_id
         self.options = options
-        self.stream = open_stream()
         self.has_ended = False
         self.dropped_samples = resume.dropped_samples if resume else 0
-        self.replaced_samples = self.stale_partials = 0
-        self.segments = resume.segment if resume else 0
-        """Finals so far, which is also the number of the open segment."""
+        self.replaced_samples = 0
         self.settled_s = resume.position_s if resume else 0.0
         """Client time up to which everything that was said is in a final, or was nothing."""
         self.is_suspect = resume is not None and resume.is_suspect
         """Whether its audio may end the process: it is decoded alone."""
+        self.is_late = False
+        """Whether decoding is so late that a partial may be stale when it is read; set by the owner."""
+        self.flushes_done = 0
+        """Flushes that were answered."""
         self._settings = settings
         self._open_stream = open_stream
         self._clock = clock
         self._listening = listening
         self._backlog = Backlog()
-        self._timeline = Timeline()
-        self._gate: Gate = OpenGate() if options.is_batch else settings.open_gate()
+        self._received = self._started_at = self._samples(self.settled_s)
+        """Samples, gaps included, at the engine's rate."""
+        gate = OpenGate() if options.is_batch else settings.open_gate()
+        self._input = GatedStream(open_stream(), gate, self._received)
+        self._segment = Segment(
+            SegmentSettings(
+                session_id,
+                options,
+                settings.sample_rate_hz,
+                _with_silence(settings.endpoint, options.endpoint_silence_ms),
+                CASES[settings.text_case],
+                settings.is_append_only,
+            ),
+            clock,
+            self._input.in_session,
+            number=resume.segment if resume else 0,
+            start=self._received,
+            revision=resume.revision if resume else 0,
+        )
         self._deadline = Deadline(round(settings.step_s * 1e9))
         self._is_ready = False
         """Whether the stream is known to be ready for a step."""
         self._arrived_ns = 0
         """When the newest audio that the engine has seen arrived."""
-        self.is_late = False
-        """Whether decoding is so late that a partial would be stale when it is read; set by the owner."""
-        self._stability = AppendOnlyStability() if settings.is_append_only else AgreementStability()
-        self._case = CASES[settings.text_case]
         self._events: list[TranscriptEvent] = []
-        self._received = 0  # samples, gaps included, at the engine's rate
-        self._given = 0  # samples given to the current stream
         self._flushes: deque[int] = deque()
         """Positions at which the open segment is to be closed, as samples received."""
         self._is_ending = False
-        self.flushes_done = 0
-        """Flushes that were answered."""
         self._live_limit_s = settings.backlog_s + (resume.replayed_s if resume else 0.0)
         """Undecoded audio a live session may hold: more while what another worker heard is being said again."""
-        self._is_stream_finished = False
         self._noticed_at: dict[str, int] = {}
-        self._text = self._said = ""
-        self._revision = 0
-        if resume is not None:
-            self._received = self._samples(resume.position_s)
-            self._timeline.begin_stream(self._received)
-        self._begin_segment(self._received)
-        self._revision = resume.revision if resume else 0
-        self._started_at = self._received
-        self._endpoint = _with_silence(settings.endpoint, options.endpoint_silence_ms)
 
     # Audio in.
 
@@ -163,7 +162,22 @@ class Session:
             self.has_ended = True
             self.stream.close()
 
-    # What the scheduler asks.
+    # What the owner asks.
+
+    @property
+    def stream(self) -> EngineStream:
+        """The engine's state, which is decoded next."""
+        return self._input.stream
+
+    @property
+    def segments(self) -> int:
+        """Finals so far, which is also the number of the open segment."""
+        return self._segment.number
+
+    @property
+    def stale_partials(self) -> int:
+        """Partials that were not said because decoding was late."""
+        return self._segment.stale_partials
 
     @property
     def takes_audio(self) -> bool:
@@ -193,17 +207,17 @@ class Session:
     @property
     def is_closing(self) -> bool:
         """Whether only the end of the stream is left to decode: somebody waits for the final."""
-        return self._is_stream_finished
+        return self._input.is_finished
 
     @property
     def is_parked(self) -> bool:
         """Whether it is silent, and will not be ready before there is sound."""
-        return self._gate.is_closed
+        return self._input.is_silent
 
     @property
     def skipped_s(self) -> float:
         """Seconds of silence that the engine did not get."""
-        return self._seconds(self._gate.kept_samples)
+        return self._seconds(self._input.skipped_samples)
 
     @property
     def received_s(self) -> float:
@@ -226,11 +240,10 @@ class Session:
                 return True
             due = self._due
             if not due and self._has_enough:
-                self._give(self._backlog.pop(self._next_step))
+                self._give()
                 self._judge_silence()
-            elif due and not self._is_stream_finished and not self._gate.is_closed:
-                self.stream.finish()
-                self._is_stream_finished = True
+            elif due and not self._input.is_finished and not self._input.is_silent:
+                self._input.finish()
             elif due:
                 self._close_stream(due)
             else:
@@ -243,15 +256,10 @@ class Session:
         """Look at the hypothesis of the step just done: a partial, an endpoint, or nothing new."""
         self._is_ready = False
         understood = self._understand()
-        hypothesis = understood.hypothesis
-        text = self._text_of(hypothesis)
-        heard = self._client(hypothesis.decoded_samples)
-        if text != self._text:
-            self._text = text
-            self._last_change = heard
-        if text != self._said:
-            self._say_partial(hypothesis, text)
-        if self._end_segment_where_due(understood, heard):
+        heard = self._input.in_session(understood.hypothesis.decoded_samples)
+        if partial := self._segment.look(understood.hypothesis, heard, is_late=self.is_late):
+            self._events.append(partial)
+        if self._close_segment_where_due(understood, heard):
             self.settled_s = self._seconds(heard)
 
     def _understand(self) -> Heard:
@@ -269,7 +277,7 @@ class Session:
         if self._is_ready:
             return
         self._is_ready = True
-        if self._is_stream_finished:
+        if self._input.is_finished:
             self._deadline.set_at_once(self._arrived_ns)
         else:
             self._deadline.set(self._arrived_ns)
@@ -299,25 +307,17 @@ class Session:
         step = round(STEP_S * self._settings.sample_rate_hz)
         return min(step, self._flushes[0] - self._position) if self._flushes else step
 
-    def _give(self, piece: Piece) -> None:
+    def _give(self) -> None:
+        piece = self._backlog.pop(self._next_step)
         self._arrived_ns = piece.arrived_ns
         if piece.gap_samples:
-            self._timeline.shift(self._given, self._gate.interrupt() + piece.gap_samples)
-            # Nobody knows what was said in it: it makes no segment too long.
-            self._segment_start += piece.gap_samples
-            self._last_change += piece.gap_samples
-        for passage in self._gate.take(piece.samples):
-            if passage.skipped_samples:
-                self._timeline.shift(self._given, passage.skipped_samples)
-            self.stream.accept(passage.samples)
-            self._given += len(passage.samples)
+            self._segment.skip(piece.gap_samples)
+        self._input.give(piece)
 
     def _judge_silence(self) -> None:
-        """While the gate is closed, silence that the engine never sees ends segments all the same."""
-        if not self._gate.is_closed or self.stream.is_ready():
-            return
-        if self._end_segment_where_due(self._understand(), self._position):
-            self.settled_s = max(self.settled_s, self._seconds(self._position - self._gate.held_samples))
+        """Silence that the engine never sees ends segments all the same."""
+        if self._input.is_parked and self._close_segment_where_due(self._understand(), self._position):
+            self.settled_s = max(self.settled_s, self._seconds(self._position - self._input.held_samples))
 
     def _drop_what_is_too_old(self) -> None:
         if self.backlog_s <= self._settings.backlog_s:
@@ -339,44 +339,31 @@ class Session:
 
     # Segments and the end.
 
-    def _end_segment_where_due(self, understood: Heard, heard: int) -> bool:
+    def _close_segment_where_due(self, understood: Heard, heard: int) -> bool:
         """Whether a rule closes the segment; then it is closed and the next one begun.
 
         Args:
             understood: The newest hypothesis.
             heard: Position, as samples received, up to which it is known what was said.
         """
-        hypothesis = understood.hypothesis
-        endpoint = find_endpoint(
-            SegmentProgress(
-                segment_start_s=self._seconds(self._segment_start),
-                decoded_s=self._seconds(heard),
-                last_token_s=self._token_s(hypothesis.tokens[-1]) if self._text and hypothesis.tokens else None,
-                last_change_s=self._seconds(self._last_change),
-                is_complete=hypothesis.is_complete,
-            ),
-            self._endpoint,
-        )
+        endpoint = self._segment.endpoint(understood.hypothesis, heard)
         if endpoint is None:
             return False
-        self._emit_final(understood, endpoint.reason, heard)
-        self.stream.reset()
-        self._timeline.forget_before(hypothesis.decoded_samples)
-        self._begin_segment(heard)
+        self._close_segment(understood, endpoint.reason, heard)
+        self._input.reset(understood.hypothesis.decoded_samples)
+        self._segment.begin(heard)
         return True
 
-    def _begin_segment(self, position: int) -> None:
-        self._segment_start = self._last_change = position
-        self._text = self._said = ""
-        self._revision = 0
-        self._stability.reset()
+    def _close_segment(self, understood: Heard, reason: FinalReason, heard: int) -> None:
+        if final := self._segment.close(understood, reason, heard):
+            self._events.append(final)
 
     def _close_stream(self, due: Literal["flush", "end"]) -> None:
-        """Everything given is decoded and the stream is finished: close the segment, then go on or end."""
+        """Everything given is decoded: close the segment, then go on or end."""
         understood = self._understand()
-        hypothesis = understood.hypothesis
-        self._text = self._text_of(hypothesis)
-        self._emit_final(understood, "end_of_audio" if due == "end" else "flush", self._heard(hypothesis))
+        decoded = self._input.in_session(understood.hypothesis.decoded_samples)
+        heard = self._position if self._input.is_silent else decoded
+        self._close_segment(understood, "end_of_audio" if due == "end" else "flush", heard)
         if due == "end":
             self.settled_s = self.received_s
             self._end(SessionEnded(self.session_id, self.received_s, self.dropped_samples))
@@ -384,93 +371,14 @@ class Session:
         self._flushes.popleft()
         self.flushes_done += 1
         self.settled_s = self._seconds(self._position)
-        self._renew_stream()
-
-    def _renew_stream(self) -> None:
-        """A finished stream takes no more audio; times go on in a fresh one."""
-        self.stream.close()
-        self.stream = self._open_stream()
-        self._timeline.begin_stream(self._position)
-        self._gate.begin_stream()
-        self._given = 0
-        self._is_stream_finished = self._is_ready = False
-        self._begin_segment(self._position)
+        self._is_ready = False
+        self._input.renew(self._open_stream(), self._position)
+        self._segment.begin(self._position)
 
     def _end(self, event: SessionEnded | Failed) -> None:
         self._events.append(event)
         self.has_ended = True
         self.stream.close()
-
-    def _say_partial(self, hypothesis: Hypothesis, text: str) -> None:
-        if self.is_late:
-            self.stale_partials += self.options.partials
-            return
-        self._said = text
-        self._emit_partial(hypothesis, text)
-
-    def _emit_partial(self, hypothesis: Hypothesis, text: str) -> None:
-        if not self.options.partials:
-            return
-        self._events.append(
-            Partial(
-                session_id=self.session_id,
-                segment=self.segments,
-                revision=self._revision,
-                text=text,
-                stable_chars=self._stability.settle(text),
-                start_s=self._start_of(hypothesis),
-                end_s=self._seconds(self._client(hypothesis.decoded_samples)),
-                emitted_ns=self._clock.now_ns(),
-            )
-        )
-        self._revision += 1
-
-    def _emit_final(self, understood: Heard, reason: FinalReason, heard: int) -> None:
-        hypothesis = understood.hypothesis
-        is_started = bool(self._text) or self._revision > 0  # a partial that was taken back needs its final too
-        if not is_started:
-            return
-        end_s = self._seconds(heard)
-        words = words_from_tokens(self._client_tokens(hypothesis), self._text, end_s)
-        self._events.append(
-            Final(
-                session_id=self.session_id,
-                segment=self.segments,
-                text=self._text,
-                words=words if self.options.words else (),
-                start_s=min(self._start_of(hypothesis), end_s),
-                end_s=min(max(words[-1].end_s, words[0].start_s), end_s) if words else end_s,
-                reason=reason,
-                emitted_ns=self._clock.now_ns(),
-                command=understood.command,
-                open_text=None if understood.open_text is None else self._case(tidy(understood.open_text)),
-            )
-        )
-        self.segments += 1
-
-    # Times and text.
-
-    def _text_of(self, hypothesis: Hypothesis) -> str:
-        return self._case(tidy(hypothesis.text))
-
-    def _client_tokens(self, hypothesis: Hypothesis) -> list[Token]:
-        return [Token(self._case(token.text), self._token_s(token), token.log_prob) for token in hypothesis.tokens]
-
-    def _start_of(self, hypothesis: Hypothesis) -> float:
-        if not hypothesis.tokens:
-            return self._seconds(self._segment_start)
-        return self._token_s(hypothesis.tokens[0])
-
-    def _token_s(self, token: Token) -> float:
-        return self._seconds(self._client(self._samples(token.start_s)))
-
-    def _heard(self, hypothesis: Hypothesis) -> int:
-        """Position up to which everything is known: that of the engine, or of the silence that it need not see."""
-        return self._position if self._gate.is_closed else self._client(hypothesis.decoded_samples)
-
-    def _client(self, engine_position: int) -> int:
-        """The position as samples received."""
-        return self._timeline.to_client(min(engine_position, self._given))
 
     def _seconds(self, samples: int) -> float:
         return samples / self._settings.sample_rate_hz

@@ -206,6 +206,17 @@ def test_a_partial_that_would_be_stale_is_left_to_the_next_step(engine: SayingEn
     assert [partial.text for partial in of_kind(run(loop), Partial)] == ["left"]
 
 
+def test_while_decoding_is_late_a_partial_a_second_is_said_all_the_same(engine: SayingEngine) -> None:
+    engine.scripts = [[(at, "la") for at in range(100, 3001, 100)]]
+    clock = ManualClock(1)
+    loop = DecodeLoop(engine, RULES, SchedulerSettings(), clock)
+    loop.open("a", SessionOptions(is_live=True))
+    clock.advance_ms(60_000)
+    for number in range(30):
+        loop.feed("a", AudioChunk(samples(100), RATE_HZ, 0, 1 + number * 100_000_000))
+    assert [partial.end_s for partial in of_kind(run(loop), Partial)] == [1.0, 2.0, 3.0]
+
+
 def test_finals_are_never_stale(engine: SayingEngine) -> None:
     engine.scripts = [[(100, "left")]]
     clock = ManualClock(1)

@@ -1,0 +1,59 @@
+"""What a decode loop has done, and how far its sessions are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from edge_asr.sessions.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class LoopFigures:
+    """What the loop has done since it was made."""
+
+    audio_s: float = 0.0
+    """Audio received and no longer waiting."""
+    decode_s: float = 0.0
+    """Time inside the engine's ``decode``."""
+    batches: int = 0
+    batched_streams: int = 0
+    segments: int = 0
+    dropped_samples: int = 0
+    replaced_samples: int = 0
+    skipped_s: float = 0.0
+    """Silence of live sessions that the engine did not get; part of ``audio_s``."""
+    stale_partials: int = 0
+    """Not sent because decoding was late."""
+    live_audio_s: float = 0.0
+    """Of ``audio_s``, that of sessions somebody waits for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a session has settled its audio; see :class:`Session`."""
+
+    position_s: float
+    segment: int
+    dropped_samples: int
+    flushes: int = 0
+    """Flushes answered in this worker."""
+
+
+def progress_of(session: Session) -> Progress:
+    """Of a session, now."""
+    return Progress(session.settled_s, session.segments, session.dropped_samples, session.flushes_done)
+
+
+def with_session(total: LoopFigures, session: Session) -> LoopFigures:
+    """The figures with those of one more session."""
+    audio_s = session.heard_s - session.backlog_s
+    return replace(
+        total,
+        audio_s=total.audio_s + audio_s,
+        live_audio_s=total.live_audio_s + (0.0 if session.options.is_batch else audio_s),
+        segments=total.segments + session.segments,
+        dropped_samples=total.dropped_samples + session.dropped_samples,
+        replaced_samples=total.replaced_samples + session.replaced_samples,
+        skipped_s=total.skipped_s + session.skipped_s,
+        stale_partials=total.stale_partials + session.stale_partials,
+    )
