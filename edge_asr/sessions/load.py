@@ -97,7 +97,8 @@ class WorkerLoad:
         self._listened_s = keep * self._listened_s + report.live_sessions * report.seconds
         self._audio_s = keep * self._audio_s + report.live_audio_s
         self._decode_s = keep * self._decode_s + report.live_decode_s
-        if report.late_steps > LATE_SHARE * report.live_steps:
+        # A model of whole stretches has no steps that come at a time: decoding one stretch makes all others wait.
+        if self.chunk_s and report.late_steps > LATE_SHARE * report.live_steps:
             self._correction = max(LEAST_CORRECTION, self._correction * LATE_FACTOR)
         else:
             self._correction = min(1.0, self._correction + RECOVERY_PER_S * report.seconds)

@@ -92,6 +92,13 @@ def test_late_steps_lower_the_capacity_and_time_gives_it_back() -> None:
     assert load.capacity == pytest.approx(28.8)
 
 
+def test_a_model_of_whole_stretches_is_never_late() -> None:
+    load = loaded(chunk_s=0.0)
+    for _ in range(3):
+        load.report(report(10, 10, seconds=2, step_s=0.032, late=5))
+    assert load.capacity == pytest.approx(9.0)
+
+
 def test_a_report_of_no_time_is_passed_over() -> None:
     load = loaded()
     load.report(report(10, 10, seconds=0.0))
