@@ -14,7 +14,7 @@ from edge_asr.administration import Administration, log_reload, summary
 from edge_asr.errors import ConfigurationError, EdgeAsrError, ModelNotFound, NotReady, StoreNotWritable
 from edge_asr.metrics.exposition import new_registry
 from edge_asr.metrics.instruments import Instruments
-from edge_asr.settings import EngineSettings, LimitSettings, ServerSettings, Settings, WorkerSettings
+from edge_asr.settings import CommandSettings, EngineSettings, LimitSettings, ServerSettings, Settings, WorkerSettings
 from edge_asr.store.locations import StoreLocations
 from edge_asr.store.store import ModelStore
 from edge_asr.workers.models import StoreModels, served
@@ -142,6 +142,16 @@ async def test_a_reload_applies_what_it_can_and_names_what_needs_a_restart(daemo
     again = await daemon.admin.reload()
     assert (again.applied, again.needs_restart) == ((), ("server.port",))
     assert summary(again) == "the configuration was read again; needs a restart: server.port"
+
+
+async def test_commands_that_the_model_cannot_listen_for_change_nothing(daemon: Running, tmp_path: Path) -> None:
+    before = daemon.facts
+    sentences = tmp_path / "commands.yaml"
+    sentences.write_text("language: en\nintents:\n  Turn:\n    data:\n      - sentences: [turn on]\n")
+    daemon.settings = Settings(commands=CommandSettings(file=str(sentences)))
+    with pytest.raises(ConfigurationError, match="cannot listen for spoken commands; moonshine-tiny-en can"):
+        await daemon.admin.reload()
+    assert daemon.facts == before
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="two workers need two cores")

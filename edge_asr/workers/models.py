@@ -56,7 +56,7 @@ class StoreModels:
         """
         for model in self._store.installed():
             if model.manifest.name == name and recognises_speech(model):
-                return served(self._store, model, self.settings).without_graph()
+                return served(self._store, model, self.settings).beside_the_active_one()
         raise unknown_model(name, self.names())
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from edge_asr.manifest import ModelManifest
-from edge_asr.settings import Settings
+from edge_asr.settings import CommandSettings, Settings
 from edge_asr.workers.configuration import pack
 from edge_asr.workers.memory_estimate import memory_for
 from edge_asr.workers.messages import Configure
@@ -14,25 +14,29 @@ from edge_asr.workers.messages import Configure
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """What one worker is started for."""
+    """What one worker is started for.
+
+    Raises:
+        ConfigurationError: The files of spoken commands cannot be read.
+    """
 
     manifest: ModelManifest
     directory: Path
     """The model's files and its manifest."""
     settings: Settings
-    """Groups ``engine``, ``endpoint``, ``scheduler`` and ``worker`` count."""
+    """Groups of the worker and its engine count."""
     vad_model: Path | None = None
     """File of the voice activity detector, where one is installed."""
+    configure: Configure = field(init=False, repr=False)
+    """What its workers are told first; read from the files that the settings name once, here."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "configure", pack(self.directory, self.settings, self.vad_model))
 
     @property
     def name(self) -> str:
         """As clients ask for it."""
         return self.manifest.name
-
-    @property
-    def configure(self) -> Configure:
-        """What its workers are told first."""
-        return pack(self.directory, self.settings, self.vad_model)
 
     @property
     def needed_bytes(self) -> int:
@@ -43,11 +47,13 @@ class ServedModel:
         """Whether a worker of the other one would do exactly the same."""
         return self._identity == other._identity
 
-    def without_graph(self) -> ServedModel:
-        """Without ``engine.graph``, which is made for the active model and fits no other."""
-        return replace(self, settings=replace(self.settings, engine=replace(self.settings.engine, graph="")))
+    def beside_the_active_one(self) -> ServedModel:
+        """Without what is made for the active model and may fit no other: its decoding graph, its spoken commands."""
+        settings = replace(self.settings, engine=replace(self.settings.engine, graph=""), commands=CommandSettings())
+        return replace(self, settings=settings)
 
     @property
     def _identity(self) -> tuple[object, ...]:
-        groups = (self.settings.engine, self.settings.endpoint, self.settings.scheduler, self.settings.worker)
-        return (self.manifest, self.directory, self.vad_model, groups)
+        groups = {name: group for name, group in self.configure.settings.items() if name != "limits"}
+        told = self.configure
+        return (self.manifest, told.model_directory, told.vad_model, told.commands, groups)

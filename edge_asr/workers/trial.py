@@ -44,7 +44,7 @@ MOST_S = 20.0
 
 LONGEST_CLIP_S = 60.0
 
-_HEAR = SessionOptions(partials=False, words=False, is_batch=True)
+_HEAR = SessionOptions(partials=False, words=False, is_batch=True, commands="")
 
 _logger = logging.getLogger(__name__)
 
