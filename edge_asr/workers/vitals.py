@@ -8,6 +8,7 @@ from pathlib import Path
 
 from edge_asr.resources.affinity import escaped_threads
 from edge_asr.resources.delegation import WorkerGroup
+from edge_asr.resources.memory import available_bytes
 from edge_asr.sessions.load import Report, WorkerLoad
 from edge_asr.sessions.step_cost import StepSums
 from edge_asr.settings import Settings
@@ -28,9 +29,18 @@ class Vitals:
         settings: Groups ``admission``, ``engine``, ``scheduler`` and ``worker`` count.
         cpus: Cores the worker is to stay on; empty for any.
         group: Its control group, where it has one of its own.
+        read_available_bytes: Memory that can be used without swapping.
     """
 
-    def __init__(self, name: str, settings: Settings, cpus: tuple[int, ...], group: WorkerGroup | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        settings: Settings,
+        cpus: tuple[int, ...],
+        group: WorkerGroup | None = None,
+        read_available_bytes: Callable[[], int] = available_bytes,
+    ) -> None:
+        self._read_available_bytes = read_available_bytes
         self.cpus = cpus
         self._group = group
         self.escaped: Mapping[int, frozenset[int]] = {}
@@ -55,7 +65,8 @@ class Vitals:
             return
         self._pid, self._stats, self.escaped = ready.pid, None, {}
         self.resident_bytes = resident_bytes = read_resident_bytes()
-        self.bounds = memory_bounds(self._settings.worker.memory_limit_mib, resident_bytes)
+        limit_mib = self._settings.worker.memory_limit_mib
+        self.bounds = memory_bounds(limit_mib, resident_bytes, self._read_available_bytes())
         if self.bounds is not None and self.bounds.pressure(resident_bytes) == "hard":
             _logger.error(
                 "worker %s takes %d MiB before its first session, and worker.memory_limit_mib allows %d; raise it",
