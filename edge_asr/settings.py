@@ -165,7 +165,7 @@ class WorkerSettings:
     load_timeout_s: float = 120.0
     """From start to READY."""
     restart_delay_s: float = 0.5
-    """Before the first restart; doubled for each further one up to ``max_restart_delay_s``."""
+    """Before a restart; from the seventh within a minute on doubled, up to ``max_restart_delay_s``."""
     max_restart_delay_s: float = 30.0
     hang_timeout_s: float = 10.0
     """A worker with sessions that is silent for so long is replaced: it is stopped, or waits for something for ever."""

@@ -1,402 +1,225 @@
-"""Break the daemon on purpose and count what its clients lost: ``tools/chaos.py [--swap] [--seconds 60]``.
+"""Break the daemon on purpose and count what its clients lost: ``tools/chaos [--seconds 120] [--json FILE]``.
 
-A real daemon with the bundled model serves live clients over the native websocket. Every client plays the bundled
-commands with pauses, at the pace of speech, and compares the finals it gets with those of an undisturbed session.
-Meanwhile the worker is killed or stopped (SIGKILL, SIGSTOP), other connections break off half-way, say nonsense, or
-send NaN. What happens when comes from a seed.
+A real daemon serves live clients over the native websocket. Every client plays recordings with pauses, at the pace of
+speech, and compares the finals it gets with those of an undisturbed session. Meanwhile, one after the other in an
+order that comes from a seed: the worker is killed, stopped, or starved of memory; its model is damaged while it is
+replaced; the disk is full, or read-only; the wall clock jumps by two weeks; connections hang up, stay half-open, flood
+both doors, say nonsense, or send NaN. All this without a network, on a disk of its own, where the kernel allows it.
 
 With ``--swap`` its model is changed instead, again and again, and models that are damaged are offered to it. With
 ``--recycle`` its worker is replaced by a fresh one every few seconds, and nobody may hear of it.
 
-Counts sessions lost (no ``ended``), finals lost, finals doubled, and finals whose words differ; and for each fault of
-the worker the time until the last of its sessions was told that it goes on. Leaves with 1 when anything was lost.
+Counts sessions lost (no ``ended``), finals lost, finals doubled, and finals whose words differ; for each fault of the
+worker the time until the last of its sessions was told that it goes on; and how long the health check took, which is
+asked all the time. Leaves with 1 when anything was lost, the daemon ended, or a health check failed.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import contextlib
-import difflib
-import http.client
 import json
-import os
 import random
-import re
-import signal
-import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
 import urllib.request
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from model_swaps import GOOD, SwapRecord, activate, fill_store
-from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
-from edge_asr.workload import OPEN_VOCABULARY, bundled_clips, load_clip
+from tools.chaos_clients import Client, Losses, conversation
+from tools.chaos_changes import Changes, let_recycle, recycling_environment, swap_models, swapping_environment
+from tools.chaos_daemon import Daemon
+from tools.chaos_faults import FAULTS, Scene
+from tools.chaos_surroundings import Disk, MemoryGroup, WallClock, move_inside
 
-RATE_HZ = 16_000
-PIECE_S = 0.1
-PAUSE_S = 1.6
-"""Longer than the endpoint rule waits, so that every recording becomes a final of its own."""
-PATIENCE_S = 60.0
-"""For the end of a session after its last audio."""
-GOES_ON = "engine_restarted"
+SHORT = ("kill -9", "SIGSTOP", "damaged model", "hang up", "half-open", "flood", "nonsense", "NaN")
+"""Faults of ``--short``: those that every machine allows, each once."""
+HEALTH_EVERY_S = 0.2
+HEALTH_TIMEOUT_S = 5.0
 
 
 @dataclass(slots=True)
-class Losses:
-    """What clients lost in all."""
+class Report:
+    """What came of it."""
 
-    sessions: int = 0
-    sessions_lost: int = 0
-    finals: int = 0
-    finals_lost: int = 0
-    finals_doubled: int = 0
-    finals_changed: int = 0
+    losses: Losses = field(default_factory=Losses)
     faults: dict[str, int] = field(default_factory=dict)
-    recoveries_s: list[float] = field(default_factory=list)
-    memory_before_bytes: int = 0
-    memory_after_bytes: int = 0
-    swaps: SwapRecord = field(default_factory=SwapRecord)
-    recycled: int = 0
-    """Workers that were replaced by fresh ones."""
+    changes: Changes = field(default_factory=Changes)
+    not_possible_here: list[str] = field(default_factory=list)
+    is_without_network: bool = False
+    recoveries_s: dict[str, list[float]] = field(default_factory=dict)
+    health_s: list[float] = field(default_factory=list)
+    health_failures: int = 0
+    unclear_answers: list[str] = field(default_factory=list)
+    memory_before_bytes: dict[str, int] = field(default_factory=dict)
+    memory_after_bytes: dict[str, int] = field(default_factory=dict)
+    descriptors_before: int = 0
+    descriptors_after: int = 0
 
     @property
     def is_clean(self) -> bool:
-        """Whether nobody lost anything."""
-        return not (self.sessions_lost or self.finals_lost or self.finals_doubled or self.swaps.faults)
+        """Whether nobody lost anything and the daemon answered throughout."""
+        return self.losses.is_clean and not (self.health_failures or self.unclear_answers or self.changes.faults)
 
     def document(self) -> dict[str, Any]:
         """For ``--json``."""
-        ordered = sorted(self.recoveries_s)
-        p95 = ordered[max(0, -(-95 * len(ordered) // 100) - 1)] if ordered else None
-        return {**asdict(self), "recovery_p95_s": p95, "recoveries_s": [round(value, 2) for value in ordered]}
+        every = [value for values in self.recoveries_s.values() for value in values]
+        rest = asdict(self)
+        del rest["losses"], rest["health_s"]
+        return {
+            **asdict(self.losses),
+            "recovery_p95_s": nearest_rank(every, 0.95),
+            "recovery_max_s": round(max(every), 2) if every else None,
+            "health_max_s": round(max(self.health_s, default=0.0), 3),
+            **rest,
+        }
 
 
-class Daemon:
-    """``edge-asr serve`` on a free port.
-
-    Args:
-        model: What it serves.
-        environment: Further variables.
-    """
-
-    def __init__(self, model: str = "starter-en", **environment: str) -> None:
-        command = [sys.executable, "-m", "edge_asr", "serve", "-m", model, "--port", "0", "--wyoming", "off"]
-        quick = {"EDGE_ASR_WORKER_HANG_TIMEOUT_S": "3", "EDGE_ASR_WORKER_RESTART_DELAY_S": "0.1"}
-        quick |= {"EDGE_ASR_WORKER_MAX_RESTART_DELAY_S": "1", "EDGE_ASR_WORKER_REPLAY_PATIENCE_S": "120"}
-        self._process = subprocess.Popen(
-            command, stderr=subprocess.PIPE, text=True, env=os.environ | quick | environment
-        )
-        self.pid = self._process.pid
-        self.log: list[str] = []
-        self.url = self._wait_for_url()
-        while not self._is_ready():
-            time.sleep(0.1)
-
-    def status(self) -> dict[str, Any]:
-        """Its own words."""
-        with urllib.request.urlopen(f"{self.url}/status", timeout=10) as answer:
-            document: dict[str, Any] = json.load(answer)
-            return document
-
-    def wait_for_worker(self) -> int:
-        """Process id of a worker that serves, once there is one."""
-        while (status := self.status())["state"] != "ready":
-            time.sleep(PIECE_S)
-        return int(status["worker_pid"])
-
-    def drain_log(self) -> None:
-        """Read on, or the pipe fills."""
-        stream = self._process.stderr
-        while stream is not None and (line := stream.readline()):
-            self.log.append(line)
-
-    def stop(self) -> int:
-        """End it; its exit code."""
-        self._process.send_signal(signal.SIGTERM)
-        return self._process.wait(30)
-
-    def memory_bytes(self) -> int:
-        """Resident memory of front and worker."""
-        pids = (self._process.pid, int(self.status()["worker_pid"]))
-        statuses = [Path(f"/proc/{pid}/status").read_text(encoding="ascii") for pid in pids]
-        return sum(1024 * int(found[1]) for text in statuses if (found := re.search(r"VmRSS:\s+(\d+)", text)))
-
-    def _is_ready(self) -> bool:
-        try:
-            with urllib.request.urlopen(f"{self.url}/health/ready", timeout=10) as answer:
-                return bool(answer.status == 200)
-        except urllib.error.HTTPError:
-            if self._process.poll() is not None:
-                raise SystemExit(f"the daemon ended:\n{''.join(self.log)}") from None
-            return False
-
-    def _wait_for_url(self) -> str:
-        stream = self._process.stderr
-        while stream is not None and (line := stream.readline()):
-            self.log.append(line)
-            if found := re.search(r"http://[\d.]+:\d+", line):
-                return found[0]
-        raise SystemExit(f"the daemon did not start:\n{''.join(self.log)}")
+def nearest_rank(values: Sequence[float], share: float) -> float | None:
+    """The percentile; ``None`` of nothing."""
+    ordered = sorted(values)
+    return round(ordered[max(0, -(-round(100 * share) * len(ordered) // 100) - 1)], 2) if ordered else None
 
 
-def conversation(seconds: float) -> bytes:
-    """The bundled commands with pauses, as long as that, in 16-bit samples."""
-    clips = [load_clip(clip) for clip in bundled_clips() if clip.vocabulary != OPEN_VOCABULARY]
-    pause = np.zeros(round(PAUSE_S * RATE_HZ), np.int16)
-    pieces: list[Any] = []
-    while sum(map(len, pieces)) < seconds * RATE_HZ:
-        for clip in clips:
-            pieces += [clip.samples, pause]
-    return np.concatenate(pieces).astype("<i2").tobytes()
-
-
-class Client:
-    """One live session, and what it heard."""
-
-    def __init__(self, daemon: Daemon, sound: bytes) -> None:
-        self.finals: list[str] = []
-        self.segments: list[int] = []
-        self.goes_on_at: list[float] = []
-        self.has_ended = False
-        self.broken_by = ""
-        self._daemon = daemon
-        self._sound = sound
-
-    async def talk(self, *, is_paced: bool = True) -> None:
-        """The whole conversation."""
-        try:
-            async with opened(self._daemon) as socket:
-                hearing = asyncio.create_task(self._hear(socket))
-                await self._say(socket, is_paced=is_paced)
-                await asyncio.wait_for(hearing, PATIENCE_S)
-        except (OSError, WebSocketException, TimeoutError) as error:
-            self.broken_by = repr(error)
-
-    async def _say(self, socket: ClientConnection, *, is_paced: bool) -> None:
-        step = 2 * round(PIECE_S * RATE_HZ)
-        started = time.monotonic()
-        for first in range(0, len(self._sound), step):
-            await socket.send(self._sound[first : first + step])
-            if is_paced:
-                await asyncio.sleep(max(0.0, started + (first + step) / 2 / RATE_HZ - time.monotonic()))
-        await socket.send('{"type":"finish"}')
-
-    async def _hear(self, socket: ClientConnection) -> None:
-        async for text in socket:
-            message = json.loads(text)
-            if message["type"] == "final":
-                self.finals.append(message["text"])
-                self.segments.append(message["segment"])
-            elif message["type"] == "notice" and message["code"] == GOES_ON:
-                self.goes_on_at.append(time.monotonic())
-            elif message["type"] == "failed":
-                self.broken_by = message["message"]
-            elif message["type"] == "ended":
-                self.has_ended = True
-
-
-@contextlib.asynccontextmanager
-async def opened(daemon: Daemon) -> AsyncIterator[ClientConnection]:
-    """A session of the native protocol, after its hello."""
-    async with connect(f"{daemon.url.replace('http', 'ws')}/v1/stream", compression=None, ping_timeout=None) as socket:
-        await socket.send(json.dumps({"type": "hello", "sample_rate_hz": RATE_HZ}))
-        await socket.recv()
-        yield socket
-
-
-async def hurt_worker(daemon: Daemon, number: signal.Signals) -> float:
-    """Wait for a worker that serves and send it a signal; when."""
-    pid = await asyncio.to_thread(daemon.wait_for_worker)
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(pid, number)
-    return time.monotonic()
-
-
-async def break_off(daemon: Daemon) -> None:
-    """A client that vanishes in the middle of a word."""
-    with contextlib.suppress(OSError, WebSocketException):
-        async with opened(daemon) as socket:
-            await socket.send(bytes(16_000))
-            socket.transport.abort()
-
-
-async def say_nonsense(daemon: Daemon) -> None:
-    """Text that is no message, and audio that is noise."""
-    with contextlib.suppress(OSError, WebSocketException):
-        async with opened(daemon) as socket:
-            await socket.send(os.urandom(100_001))
-            await socket.send('{"type":"no such thing"}')
-            async for _ in socket:
-                pass
-
-
-async def send_nan(daemon: Daemon) -> None:
-    """Samples that are no numbers."""
-    url = f"{daemon.url.replace('http', 'ws')}/v1/stream"
-    with contextlib.suppress(OSError, WebSocketException):
-        async with connect(url, compression=None, ping_timeout=None) as socket:
-            await socket.send(json.dumps({"type": "hello", "sample_rate_hz": RATE_HZ, "encoding": "f32le"}))
-            await socket.send(np.full(RATE_HZ, np.nan, np.float32).tobytes())
-            await socket.send('{"type":"finish"}')
-            async for _ in socket:
-                pass
-
-
-async def make_trouble(
-    daemon: Daemon, seconds: float, every_s: float, draw: random.Random, losses: Losses
-) -> list[float]:
-    """Faults until the time is up; when the worker was hurt."""
-    hurts: list[float] = []
-    until = time.monotonic() + seconds
+async def make_trouble(scene: Scene, args: argparse.Namespace, report: Report) -> list[tuple[str, float]]:
+    """Faults until the time is up, each possible kind before any comes again; which hurt the worker, and when."""
+    draw = random.Random(args.seed)  # noqa: S311  not a secret
+    names = [name for name in (SHORT if args.short else FAULTS) if FAULTS[name].is_possible(scene)]
+    report.not_possible_here = sorted(set(FAULTS) - {name for name in FAULTS if FAULTS[name].is_possible(scene)})
+    hurts: list[tuple[str, float]] = []
+    until = time.monotonic() + args.seconds
+    turn: list[str] = []
     while time.monotonic() < until:
-        await asyncio.sleep(draw.uniform(0.5, 1.5) * every_s)
-        fault = draw.choice(["kill", "kill", "stop", "break off", "nonsense", "NaN"])
-        losses.faults[fault] = losses.faults.get(fault, 0) + 1
-        if fault in ("kill", "stop"):
-            hurts.append(await hurt_worker(daemon, signal.SIGKILL if fault == "kill" else signal.SIGSTOP))
-        else:
-            await {"break off": break_off, "nonsense": say_nonsense, "NaN": send_nan}[fault](daemon)
+        await asyncio.sleep(draw.uniform(0.5, 1.5) * args.every)
+        turn = turn or draw.sample(names, len(names))
+        name = turn.pop()
+        report.faults[name] = report.faults.get(name, 0) + 1
+        try:
+            hurt = await FAULTS[name].happen(scene)
+        except (OSError, WebSocketException, TimeoutError) as error:
+            print(f"{name}: {error!r}", file=sys.stderr)  # an attacker that was turned away
+            continue
+        hurts += [(name, hurt)] if hurt is not None else []
     return hurts
 
 
-async def let_recycle(daemon: Daemon, seconds: float) -> int:
-    """Wait; how many workers were replaced meanwhile."""
-    pids: set[int] = set()
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        pids.add((await asyncio.to_thread(daemon.status))["worker_pid"])
-        await asyncio.sleep(1.0)
-    return len(pids) - 1
+async def watch_health(daemon: Daemon, report: Report) -> None:
+    """Ask for ever, as an orchestrator would."""
+    while True:
+        started = time.monotonic()
+        try:
+            await asyncio.to_thread(_ask_health, daemon.http)
+        except OSError as error:
+            print(f"health check: {error!r}", file=sys.stderr)
+            report.health_failures += 1
+        report.health_s.append(time.monotonic() - started)
+        await asyncio.sleep(HEALTH_EVERY_S)
 
 
-async def swap_models(daemon: Daemon, seconds: float, admin_socket: Path, damaged: Sequence[str]) -> SwapRecord:
-    """One model after the other until the time is up: a good one, then a damaged one."""
-    record = SwapRecord()
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        good = GOOD[record.swaps % 2]
-        status, code = await asyncio.to_thread(activate, admin_socket, good)
-        record.swaps += 1
-        if status != http.client.OK:
-            record.faults.append(f"{good} was refused: {code}")
-        before = await asyncio.to_thread(daemon.status)
-        bad = damaged[record.swaps % len(damaged)]
-        status, code = await asyncio.to_thread(activate, admin_socket, bad)
-        after = await asyncio.to_thread(daemon.status)
-        record.refused[bad] = code
-        if status == http.client.OK or before["worker_pid"] != after["worker_pid"] or after["state"] != "ready":
-            record.faults.append(f"{bad} changed something: {status} {code}")
-    return record
+def _ask_health(base: str) -> None:
+    with urllib.request.urlopen(f"{base}/health/live", timeout=HEALTH_TIMEOUT_S) as answer:
+        answer.read()
 
 
-def compare(expected: Sequence[str], client: Client, losses: Losses) -> None:
-    """Add what one client lost."""
-    losses.sessions += 1
-    losses.finals += len(expected)
-    losses.sessions_lost += not client.has_ended
-    if client.broken_by:
-        print(f"a session broke off: {client.broken_by}", file=sys.stderr)
-    losses.finals_doubled += len(client.segments) - len(set(client.segments))
-    matcher = difflib.SequenceMatcher(a=expected, b=client.finals, autojunk=False)
-    for kind, first, last, begin, end in matcher.get_opcodes():
-        wanted, got = last - first, end - begin
-        if kind != "equal":
-            losses.finals_changed += min(wanted, got)
-            losses.finals_lost += max(0, wanted - got)
-            losses.finals_doubled += max(0, got - wanted)
-
-
-def recoveries(hurts: Sequence[float], clients: Sequence[Client]) -> list[float]:
-    """For each time the worker was hurt, until the last client was told that it goes on."""
-    found = []
-    for number, hurt in enumerate(hurts):
-        following = hurts[number + 1] if number + 1 < len(hurts) else float("inf")
+def recoveries(hurts: Sequence[tuple[str, float]], clients: Sequence[Client]) -> dict[str, list[float]]:
+    """By fault: each time the worker was hurt, until the last client was told that it goes on."""
+    found: dict[str, list[float]] = {}
+    for number, (name, hurt) in enumerate(hurts):
+        following = hurts[number + 1][1] if number + 1 < len(hurts) else float("inf")
         told = [at - hurt for client in clients for at in client.goes_on_at if hurt <= at < following]
-        found += [max(told)] if told else []
+        if told:
+            found.setdefault(name, []).append(round(max(told), 2))
     return found
 
 
-async def run(daemon: Daemon, args: argparse.Namespace) -> Losses:
+async def run(scene: Scene, args: argparse.Namespace, report: Report) -> None:
     """An undisturbed session, then the disturbed ones."""
-    sound = conversation(args.seconds)
+    daemon = scene.daemon
+    sound = conversation(args.seconds, args.audio)
     calm = Client(daemon, sound)
     await calm.talk(is_paced=False)
-    losses = Losses(memory_before_bytes=daemon.memory_bytes())
+    report.memory_before_bytes, report.descriptors_before = daemon.memory_bytes(), daemon.descriptors()
     clients = [Client(daemon, sound) for _ in range(args.streams)]
+    watching = asyncio.create_task(watch_health(daemon, report))
     talking = asyncio.gather(*(client.talk() for client in clients))
-    hurts: list[float] = []
+    hurts: list[tuple[str, float]] = []
     if args.swap:
-        losses.swaps = await swap_models(daemon, args.seconds, args.admin_socket, args.damaged)
+        await swap_models(daemon, args.seconds, report.changes)
     elif args.recycle:
-        losses.recycled = await let_recycle(daemon, args.seconds)
-        losses.swaps.faults += ["a client heard of it" for client in clients if client.goes_on_at]
+        await let_recycle(daemon, args.seconds, report.changes)
+        report.changes.faults += ["a client heard of it" for client in clients if client.goes_on_at]
     else:
-        draw = random.Random(args.seed)  # noqa: S311
-        hurts = await make_trouble(daemon, args.seconds, args.every, draw, losses)
+        hurts = await make_trouble(scene, args, report)
     await talking
     for client in clients:
-        compare(calm.finals, client, losses)
-    losses.recoveries_s = recoveries(hurts, clients)
-    last = Client(daemon, conversation(1.0))
+        report.losses.add(calm.finals, client)
+    report.recoveries_s = recoveries(hurts, clients)
+    for connection in scene.held:
+        connection.close()
+    last = Client(daemon, sound)  # the same as before all this, so that memory can be compared
     await last.talk(is_paced=False)
-    losses.sessions_lost += not last.has_ended
-    losses.memory_after_bytes = daemon.memory_bytes()
-    return losses
+    report.losses.sessions_lost += not last.has_ended
+    watching.cancel()
+    await asyncio.gather(watching, return_exceptions=True)
+    report.unclear_answers = scene.unclear_answers
+    report.memory_after_bytes, report.descriptors_after = daemon.memory_bytes(), daemon.descriptors()
+
+
+async def break_it(args: argparse.Namespace, folder: Path, *, is_inside: bool) -> tuple[Report, list[str]]:
+    """The whole story; the report and the daemon's log."""
+    disk_folder = folder / "disk"
+    disk_folder.mkdir()
+    disk, clock, memory = Disk(disk_folder, is_inside=is_inside), WallClock(folder / "clock"), MemoryGroup()
+    report = Report(is_without_network=is_inside)
+    daemon = Daemon(disk_folder, {**clock.environment, **_changed(args, folder)})
+    log = asyncio.create_task(asyncio.to_thread(daemon.drain_log))
+    try:
+        await run(Scene(daemon, disk, clock, memory), args, report)
+    finally:
+        status = await asyncio.to_thread(daemon.stop)
+        await log
+        memory.remove()
+        disk.remove()
+    if status:
+        raise SystemExit(f"the daemon left with {status}:\n{''.join(daemon.log[-20:])}")
+    return report, daemon.log
+
+
+def _changed(args: argparse.Namespace, folder: Path) -> Mapping[str, str]:
+    """What the daemon has to be told for what is to come."""
+    if args.swap:
+        return swapping_environment(folder)
+    return recycling_environment() if args.recycle else {}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=60.0, help="how long the clients talk")
+    parser.add_argument("--seconds", type=float, default=120.0, help="how long the clients talk")
     parser.add_argument("--streams", type=int, default=8)
-    parser.add_argument("--every", type=float, default=4.0, help="seconds between two faults, on average")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--swap", action="store_true", help="change the model instead of hurting the worker")
+    parser.add_argument("--every", type=float, default=3.0, help="seconds between two faults, on average")
+    parser.add_argument("--short", action="store_true", help="only the faults that every machine allows")
+    parser.add_argument("--swap", action="store_true", help="change the model instead of hurting anybody")
     parser.add_argument("--recycle", action="store_true", help="replace the worker by fresh ones instead")
+    parser.add_argument("--audio", type=Path, metavar="DIR", help="recordings at 16 kHz instead of the bundled ones")
+    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", type=Path, metavar="FILE")
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="edge-asr-chaos-") as home:
-        break_daemon(args, Path(home))
-
-
-def break_daemon(args: argparse.Namespace, home: Path) -> None:
-    """Start a daemon, break it, print what was lost, and leave."""
-    if args.swap:
-        args.admin_socket, args.damaged = home / "admin.sock", fill_store(home)
-        # Sessions move soon, or they would end before they do.
-        swapping = {"EDGE_ASR_SERVER_ADMIN_SOCKET": str(args.admin_socket), "EDGE_ASR_WORKER_SWAP_DRAIN_S": "1"}
-        daemon = Daemon(GOOD[1], EDGE_ASR_HOME=str(home), **swapping)
-    else:
-        recycling = {"EDGE_ASR_WORKER_RECYCLE_AFTER_S": "1"} if args.recycle else {}
-        daemon = Daemon(EDGE_ASR_SERVER_ADMIN_SOCKET="off", **recycling)
-
-    async def everything() -> Losses:
-        log = asyncio.create_task(asyncio.to_thread(daemon.drain_log))
-        losses = await run(daemon, args)
-        status = await asyncio.to_thread(daemon.stop)
-        await log
-        if status:
-            raise SystemExit(f"the daemon left with {status}:\n{''.join(daemon.log[-20:])}")
-        return losses
-
-    losses = asyncio.run(everything())
-    document = losses.document()
+    is_inside = not (args.short or args.swap or args.recycle) and move_inside(["-m", "tools.chaos", *sys.argv[1:]])
+    with tempfile.TemporaryDirectory(prefix="edge-asr-chaos-") as folder:
+        report, log = asyncio.run(break_it(args, Path(folder), is_inside=is_inside))
+    document = report.document()
     if args.json:
         args.json.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    if not losses.is_clean:
-        sys.stderr.writelines(daemon.log[-40:])
+    if not report.is_clean:
+        sys.stderr.writelines(log[-60:])
     for name, value in document.items():
         print(f"{name}: {value}")
-    raise SystemExit(0 if losses.is_clean else 1)
+    raise SystemExit(0 if report.is_clean else 1)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Change the model of a running daemon again and again, and offer it models that are damaged; for ``tools/chaos.py``.
+"""Change the model of a running daemon again and again, and offer it models that are damaged; for ``tools/chaos``.
 
 The store holds two models with the weights of the bundled one, so that a session says the same words whichever of them
 it has, and copies that are wrong in one way each. The good ones must be activated, the others refused without a trace.
@@ -37,13 +37,12 @@ class SwapRecord:
     """A good model that was refused, or a damaged one that was not, or left a trace."""
 
 
-def fill_store(root: Path) -> tuple[str, ...]:
-    """Put the models into a store; names of the damaged ones."""
+def fill_store(root: Path) -> None:
+    """Put the models into a store."""
     for name in GOOD:
         _copy(root, name)
     for name, damage in _DAMAGE.items():
         damage(_copy(root, name))
-    return tuple(_DAMAGE)
 
 
 def activate(admin_socket: Path, model: str) -> tuple[int, str]:
@@ -139,3 +138,6 @@ _DAMAGE = {
     "nan-weights": _make_weights_nan,
     "noise-weights": _make_weights_noise,
 }
+
+DAMAGED = tuple(_DAMAGE)
+"""Names of the models that are wrong."""

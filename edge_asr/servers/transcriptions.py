@@ -17,7 +17,7 @@ from edge_asr.events import Failed, Final, SessionEnded, TranscriptEvent
 from edge_asr.protocols.openai import Body, Transcription, TranscriptionRequest, parse_form, render, render_error
 from edge_asr.protocols.openai_events import MEDIA_TYPE, TranscriptStream
 from edge_asr.servers.dialogue import PeerGone
-from edge_asr.servers.upload import receive_upload
+from edge_asr.servers.upload import discard_rest, receive_upload
 from edge_asr.settings import LimitSettings
 from edge_asr.workers.base import Recognizer, RecognizerSession
 
@@ -38,6 +38,7 @@ class Transcriptions:
             async with AsyncExitStack() as held:
                 return await self._transcribe(request, held)
         except EdgeAsrError as error:
+            await discard_rest(request)
             return body_response(render_error(error))
         except PeerGone:
             return Response(status_code=499)  # nobody reads it

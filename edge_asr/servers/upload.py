@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 MAX_FIELD_BYTES = 64 << 10
 MAX_FIELDS = 64
 MAX_HEADER_BYTES = 8 << 10
+MAX_DISCARDED_BYTES = 32 << 20
+MAX_DISCARDING_S = 3.0
 FORM_OVERHEAD_BYTES = 1 << 20
 """Boundaries, headers and text fields of a form, beside its file."""
 
@@ -108,6 +110,21 @@ async def _pieces(request: Request, patience_s: float) -> AsyncIterator[bytes]:
         if piece is None:
             return
         yield piece
+
+
+async def discard_rest(request: Request) -> None:
+    """Read what a refused client still sends, within bounds, so that it reads its refusal.
+
+    Closing a socket that holds unread bytes resets the connection, and most clients read nothing before they have
+    written everything.
+    """
+    left = MAX_DISCARDED_BYTES
+    with contextlib.suppress(TimeoutError, ClientDisconnect, RuntimeError):  # the last one: there is nothing left
+        async with asyncio.timeout(MAX_DISCARDING_S):
+            async for piece in request.stream():
+                left -= len(piece)
+                if left < 0:
+                    return
 
 
 def _boundary_of(request: Request) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import http.client
 import socket
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -56,6 +57,24 @@ async def flood(base: str, said: bytes = b"") -> AsyncIterator[list[Connection]]
 async def health(base: str) -> int:
     async with httpx.AsyncClient(base_url=base) as client:
         return (await client.get("/health/live")).status_code
+
+
+def post_large(base: str) -> int:
+    """Status of an upload by a client that writes everything before it reads, as most do."""
+    parts = urlsplit(base)
+    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=20)
+    try:
+        connection.request("POST", "/v1/audio/transcriptions", bytes(8 << 20), {"Content-Type": "audio/wav"})
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+async def test_a_refused_upload_is_answered_and_not_cut_off() -> None:
+    async with http_door(ScriptedRecognizer(max_sessions=0)) as base:
+        assert await asyncio.to_thread(post_large, base) == 503
+    async with http_door(ScriptedRecognizer()) as base:
+        assert await asyncio.to_thread(post_large, base) == 415
 
 
 @pytest.mark.parametrize("said", [b"", HALF_A_HEAD], ids=["nothing", "half a head"])
