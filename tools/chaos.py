@@ -31,8 +31,8 @@ from typing import Any
 
 from websockets.exceptions import WebSocketException
 
-from tools.chaos_clients import Client, Losses, conversation
 from tools.chaos_changes import Changes, let_recycle, recycling_environment, swap_models, swapping_environment
+from tools.chaos_clients import Client, Losses, conversation
 from tools.chaos_daemon import Daemon
 from tools.chaos_faults import FAULTS, Scene
 from tools.chaos_surroundings import Disk, MemoryGroup, WallClock, move_inside
