@@ -176,7 +176,7 @@ async def break_it(args: argparse.Namespace, folder: Path, *, is_inside: bool) -
     disk_folder.mkdir()
     disk, clock, memory = Disk(disk_folder, is_inside=is_inside), WallClock(folder / "clock"), MemoryGroup()
     report = Report(is_without_network=is_inside)
-    daemon = Daemon(disk_folder, {**clock.environment, **_changed(args, folder)})
+    daemon = Daemon(disk_folder, {**clock.environment, **_changed(args, folder)}, args.log)
     log = asyncio.create_task(asyncio.to_thread(daemon.drain_log))
     try:
         await run(Scene(daemon, disk, clock, memory), args, report)
@@ -207,6 +207,7 @@ def main() -> None:
     parser.add_argument("--recycle", action="store_true", help="replace the worker by fresh ones instead")
     parser.add_argument("--audio", type=Path, metavar="DIR", help="recordings at 16 kHz instead of the bundled ones")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--log", type=Path, metavar="FILE", help="keep the daemon's log")
     parser.add_argument("--json", type=Path, metavar="FILE")
     args = parser.parse_args()
     is_inside = not (args.short or args.swap or args.recycle) and move_inside(["-m", "tools.chaos", *sys.argv[1:]])

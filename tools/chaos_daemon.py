@@ -33,9 +33,11 @@ class Daemon:
     Args:
         disk: Folder that holds its model and what it spools.
         environment: Beside that of this process.
+        keep_log: File to which its log is written while it runs.
     """
 
-    def __init__(self, disk: Path, environment: Mapping[str, str]) -> None:
+    def __init__(self, disk: Path, environment: Mapping[str, str], keep_log: Path | None = None) -> None:
+        self._kept = (keep_log or Path(os.devnull)).open("w", encoding="utf-8", buffering=1)
         self.model = disk / "model"
         shutil.copytree(MODEL, self.model)
         spool = disk / "spool"
@@ -104,7 +106,8 @@ class Daemon:
         """Read on, or the pipe fills; returns when the daemon has ended."""
         stream = self._process.stderr
         while stream is not None and (line := stream.readline()):
-            self.log.append(line)
+            self._note(line)
+        self._kept.close()
 
     def stop(self) -> int:
         """End it; its exit code."""
@@ -120,10 +123,14 @@ class Daemon:
         """Files and sockets that the front has open."""
         return len(os.listdir(f"/proc/{self.pid}/fd"))  # noqa: PTH208  names are all that is wanted
 
+    def _note(self, line: str) -> None:
+        self.log.append(line)
+        self._kept.write(line)
+
     def _read_addresses(self) -> None:
         stream = self._process.stderr
         while stream is not None and (line := stream.readline()):
-            self.log.append(line)
+            self._note(line)
             if found := re.search(r"http://[\d.]+:\d+", line):
                 self.http = found[0]
             if found := re.search(r"tcp://[\d.]+:(\d+)", line):

@@ -80,10 +80,16 @@ async def damage_model(scene: Scene) -> float:
     """The worker ends while its model is half there on the disk; it is whole again a little later."""
     file = max(scene.daemon.model.glob("*.onnx"), key=lambda path: path.stat().st_size)
     whole = file.read_bytes()
-    file.write_bytes(whole[: len(whole) // 2])
-    hurt = await kill(scene)
-    await asyncio.sleep(DAMAGED_S)
-    file.write_bytes(whole)
+
+    def damage_and_kill(pid: int) -> None:
+        file.write_bytes(whole[: len(whole) // 2])
+        os.kill(pid, signal.SIGKILL)
+
+    try:
+        hurt = await _hurt_worker(scene, damage_and_kill)
+        await asyncio.sleep(DAMAGED_S)
+    finally:
+        file.write_bytes(whole)
     return hurt
 
 

@@ -30,8 +30,9 @@ WorkerState = Literal["starting", "ready", "restarting", "failed", "idle", "waki
 SERVING_STATES = frozenset(("ready", "restarting", "idle", "waking"))
 """States in which a session may begin: its audio waits for the next worker where there is none."""
 
-MOST_INTERRUPTED_LOADS = 3
-"""In a row, before a model that loaded before is taken to be what ends its loading."""
+MOST_INTERRUPTED_LOADS = 4
+"""In a row, before a model that loaded before is taken to be what is wrong: until then its files may just be written
+anew, or memory be short for a moment."""
 
 RELOAD_FACTOR = 10.0
 LEAST_RELOAD_S = 15.0
@@ -186,10 +187,8 @@ class Supervisor:
                 await asyncio.sleep(delay_s)
                 try:
                     next_process = await self._load()
-                except LoadInterrupted as error:
-                    delay_s = self._note_interrupted_load(error)
                 except EdgeAsrError as error:
-                    delay_s = self._note_failed_load(error)
+                    delay_s = self._note_interrupted_load(error)
             self._interrupted_loads = 0
             process = next_process
             self._on_ready()
@@ -239,7 +238,7 @@ class Supervisor:
                 process.kill(reason)
                 return
 
-    def _note_interrupted_load(self, error: LoadInterrupted) -> float:
+    def _note_interrupted_load(self, error: EdgeAsrError) -> float:
         """Sessions go on waiting, unless it happens again and again."""
         self._interrupted_loads += 1
         if self._interrupted_loads >= MOST_INTERRUPTED_LOADS:

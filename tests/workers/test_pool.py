@@ -390,7 +390,7 @@ async def test_a_model_damaged_under_a_running_daemon_does_not_loop(make_pool):
     await pool.start()
     assert (await say(pool, DIE))[-1].code == "worker_died"
     await until(lambda: pool.status().state == "failed")
-    assert pool.status().restarts == 2
+    assert pool.status().restarts == 1 + MOST_INTERRUPTED_LOADS
     assert pool.status().worker_pid == 0
     with pytest.raises(NotReady, match="model 'scripted': somebody overwrote it"):
         await pool.open(PCM, protocol="test")
