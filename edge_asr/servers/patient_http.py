@@ -12,6 +12,7 @@ import asyncio
 import itertools
 import logging
 
+import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from edge_asr.servers.crowd import is_crowding
@@ -61,6 +62,11 @@ class _PatientHttp(H11Protocol):
         self._stop_waiting()
         super().connection_lost(exc)
 
+    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+        # The timer would hold the connection in memory after its end: a thousand short ones would be felt.
+        self._stop_waiting()
+        super().handle_websocket_upgrade(event)
+
     def on_response_complete(self) -> None:
         super().on_response_complete()
         self._await_head()
@@ -80,7 +86,6 @@ class _PatientHttp(H11Protocol):
             self._deadline.cancel()
 
     def _close_silent(self) -> None:
-        # A websocket has another protocol by now and is no concern of this one.
         if self in self.connections and self.is_idle:
             self.transport.abort()
 
