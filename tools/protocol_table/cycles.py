@@ -11,7 +11,7 @@ from tools.protocol_table.daemon import Daemon
 from tools.protocol_table.program import Program
 from tools.protocol_table.recording import Recording
 
-WARM_UP = 100
+WARM_UP = 300
 """Connections after which buffers and caches have their size."""
 
 TOGETHER = 8
