@@ -193,6 +193,29 @@ def _address_of_this_machine() -> str:
 
 
 @pytest.mark.model
+def test_a_daemon_that_starts_again_goes_on_with_the_captions(speech: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = str(probe.getsockname()[1])
+    with Browser(speech, is_looped=True) as browser:
+        with DaemonProcess("-m", "starter-en", "--port", port) as first:
+            browser.open(f"{first.http}/")
+            browser.click("#listen")
+            browser.wait(f"{FINALS}.length >= 1")
+        browser.wait("document.querySelector('#state').textContent.includes('connection is lost')")
+        before = browser.evaluate(f"{FINALS}.length")
+        with DaemonProcess("-m", "starter-en", "--port", port):
+            browser.wait(f"{FINALS}.length > {before}")
+            assert browser.text("#state").startswith("Listening to ")
+            times = browser.evaluate(
+                "[...document.querySelectorAll('#finals time')].map((t) => Number(t.dateTime.slice(2, -1)))"
+            )
+            browser.click("#listen")
+            browser.wait(IS_IDLE)
+    assert times == sorted(times)
+    assert times[-1] > times[0] + 1
+
+
+@pytest.mark.model
 def test_the_keyboard_is_enough(browser: Browser, daemon: DaemonProcess) -> None:
     browser.open(f"{daemon.http}/")
     focused = []

@@ -41,12 +41,13 @@ class Browser:
     """One page in a browser of its own.
 
     Args:
-        microphone: WAV file that the fake microphone plays once.
+        microphone: WAV file that the fake microphone plays once; with ``is_looped``, again and again.
         size: Of the window, CSS pixels.
-        options: Further words of Chromium's command line.
     """
 
-    def __init__(self, microphone: Path | None = None, size: tuple[int, int] = (1280, 900), *options: str) -> None:
+    def __init__(
+        self, microphone: Path | None = None, size: tuple[int, int] = (1280, 900), *, is_looped: bool = False
+    ) -> None:
         assert EXECUTABLE is not None, "Chromium is not installed"
         words = [
             EXECUTABLE,
@@ -60,10 +61,9 @@ class Browser:
             "--remote-debugging-port=0",
             "--remote-allow-origins=*",
             f"--window-size={size[0]},{size[1]}",
-            *options,
         ]
         if microphone is not None:
-            words.insert(1, f"--use-file-for-fake-audio-capture={microphone}%noloop")
+            words.insert(1, f"--use-file-for-fake-audio-capture={microphone}{'' if is_looped else '%noloop'}")
         self._words = words
         self._numbers = itertools.count(1)
         self._size = size
