@@ -62,6 +62,7 @@ class TerminalCaptions:
         self._levels: deque[float | None] = deque(maxlen=_METER_PIECES)
         self._last_level: MicrophoneLevel | None = None
         self._lag_s: float | None = None
+        self._has_heard = False
 
     # What happens
 
@@ -73,6 +74,7 @@ class TerminalCaptions:
                 self._measure_lag(event)
             case Final():
                 self._partial = None
+                self._has_heard = self._has_heard or bool(event.text)
                 return _finished(event)
             case MicrophoneLevel():
                 self._last_level = event
@@ -106,14 +108,14 @@ class TerminalCaptions:
 
     def render(self) -> Group:
         """The open sentence and the status line."""
-        return Group(self.open_sentence(), self.status_line())
+        return Group(self.open_sentence(), "", self.status_line())
 
     def open_sentence(self) -> Text:
         """Settled text plain, the rest dim; of a very long one the end."""
         if self._partial is None:
             return Text("")
         text, stable = self._partial.text, self._partial.stable_chars
-        hidden = max(0, len(text) - self.width * max(1, self.height - 4))
+        hidden = max(0, len(text) - self.width * max(1, self.height - 5))
         return Text(text[hidden : max(stable, hidden)]) + Text(text[max(stable, hidden) :], style="dim")
 
     def status_line(self) -> Table:
@@ -121,7 +123,7 @@ class TerminalCaptions:
         words, colour = _STATES[self._state.state]
         if not self._is_loaded and colour == "green":
             words, colour = f"loading {self._model}; speak already, nothing is lost", "yellow"
-        line = Table.grid(padding=(0, 1), expand=True)
+        line = Table.grid(padding=(0, 2), expand=True)
         for _ in range(3):
             line.add_column(no_wrap=True)
         line.add_column(no_wrap=True, justify="right", ratio=1, overflow="ellipsis")
@@ -147,7 +149,8 @@ class TerminalCaptions:
         return Text("" if self._lag_s is None else f"lag {self._lag_s:.1f} s", style="dim")
 
     def _who(self) -> str:
-        return " · ".join(word for word in (self._state.device, self._model, "Ctrl-C ends") if word)
+        hint = "" if self._has_heard else "Ctrl-C ends"  # whoever has read a sentence has read that, too
+        return " · ".join(word for word in (self._state.device, self._model, hint) if word)
 
 
 def _finished(final: Final) -> Text | None:
@@ -173,7 +176,7 @@ class _Drawn:
         self._captions.width, self._captions.height = self._live.console.size
         line = self._captions.take(event)
         if line is not None:
-            self._live.console.print(line, soft_wrap=True)
+            self._live.console.print(line)
         if isinstance(event, MicrophoneLevel):
             self._levels += 1
             if self._levels % LEVELS_PER_REFRESH:

@@ -69,7 +69,7 @@ def test_a_segment_in_which_nothing_was_said_leaves_no_line() -> None:
 
 
 def test_of_a_very_long_sentence_the_end_is_shown() -> None:
-    shown = captions(width=10, height=6)
+    shown = captions(width=10, height=7)
     hear(shown, partial("one two three four five six", 3))
     assert shown.open_sentence().plain == " three four five six"
 
@@ -80,6 +80,8 @@ def test_the_status_line_says_what_is_going_on() -> None:
     assert status_of(shown).startswith("● listening")
     assert "▅▇   -6 dB" in status_of(shown)
     assert status_of(shown).endswith("USB microphone · starter-en · Ctrl-C ends")
+    hear(shown, final("go forward"))
+    assert status_of(shown).endswith("USB microphone · starter-en")
 
 
 def test_a_terminal_without_unicode_gets_plain_signs() -> None:
