@@ -10,21 +10,14 @@ Recordings that nobody waits for yield to live sessions, so they need no room; m
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from edge_asr.errors import Overloaded
 from edge_asr.sessions.heat import COOL, Heat
 from edge_asr.sessions.load import YOUNG_S, WorkerLoad
+from edge_asr.sessions.turnover import Turnover
 from edge_asr.settings import AdmissionSettings
-
-LEAST_HINT_S, MOST_HINT_S = 1.0, 60.0
-HINT_UNKNOWN_S = 5.0
-"""Without a session that ended lately nobody knows when the next one will."""
-
-LATELY_S = 60.0
-"""So long ago counts as lately."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +48,7 @@ class Admission:
         """Whether new sessions that name no model get the lighter one."""
         self._settings = settings
         self.max_sessions = max_sessions
-        self._ended_ns: deque[int] = deque()
-        self._refused_ns: deque[int] = deque()
+        self._turnover = Turnover()
 
     def admit(self, workers: Mapping[str, Candidate], sessions: int, *, is_batch: bool, now_ns: int) -> str:
         """The worker for one more session.
@@ -73,12 +65,12 @@ class Admission:
         self.require_slot(sessions, now_ns)
         able = {name: worker for name, worker in workers.items() if not worker.is_out_of_memory}
         if not able:
-            raise self._refusal("the recogniser is at its memory limit and is being replaced", now_ns)
+            raise self._refusal("the recogniser is at its memory limit and is being replaced", sessions, now_ns)
         if is_batch:
             return min(able, key=lambda name: (able[name].recordings, self._share(able[name], 0, now_ns)))
         best = min(able, key=lambda name: (self._share(able[name], 1, now_ns), len(able[name].opened_ns)))
         if self._settings.enabled and self.room(able[best], 1, now_ns) < 0:
-            raise self._refusal(self._why_full(able, now_ns), now_ns)
+            raise self._refusal(self._why_full(able, now_ns), sessions, now_ns)
         return best
 
     def require_slot(self, sessions: int, now_ns: int) -> None:
@@ -88,7 +80,7 @@ class Admission:
             Overloaded: As many as may be are open.
         """
         if sessions >= self.max_sessions:
-            raise self._refusal(f"all {self.max_sessions} sessions are in use", now_ns)
+            raise self._refusal(f"all {self.max_sessions} sessions are in use", sessions, now_ns)
 
     def room(self, worker: Candidate, more: int, now_ns: int) -> float:
         """Streams that could still talk beside the worker's sessions and ``more`` new ones; negative: too many."""
@@ -131,25 +123,12 @@ class Admission:
             self.is_lighter = all(self.room(worker, 1, now_ns) < 0 for worker in workers.values())
         return self._settings.lighter_model if self.is_lighter else ""
 
-    def session_ended(self, now_ns: int) -> None:
+    def session_ended(self, now_ns: int, duration_s: float) -> None:
         """There is room for another one."""
-        self._ended_ns.append(now_ns)
-        _forget(self._ended_ns, now_ns)
+        self._turnover.ended(now_ns, duration_s)
 
-    def retry_after_s(self, now_ns: int) -> float:
-        """When so many sessions will have ended as were refused lately and this one, at the rate of the last minute."""
-        _forget(self._ended_ns, now_ns)
-        _forget(self._refused_ns, now_ns)
-        if not self._ended_ns:
-            return HINT_UNKNOWN_S
-        per_session_s = LATELY_S / len(self._ended_ns)
-        waiting = 1 + sum(now_ns - refused_ns < HINT_UNKNOWN_S * 1e9 for refused_ns in self._refused_ns)
-        return min(MOST_HINT_S, max(LEAST_HINT_S, waiting * per_session_s))
-
-    def _refusal(self, reason: str, now_ns: int) -> Overloaded:
-        hint_s = self.retry_after_s(now_ns)
-        self._refused_ns.append(now_ns)
-        return Overloaded(reason, hint_s)
+    def _refusal(self, reason: str, sessions: int, now_ns: int) -> Overloaded:
+        return Overloaded(reason, self._turnover.refused(now_ns, sessions))
 
     def _why_full(self, workers: Mapping[str, Candidate], now_ns: int) -> str:
         capacity = sum(self.capacity(worker) for worker in workers.values())
@@ -160,8 +139,3 @@ class Admission:
             f"this machine keeps up with {capacity:.1f} streams that talk{cause}, and the {sessions} that are open "
             f"need {in_use:.1f}"
         )
-
-
-def _forget(times_ns: deque[int], now_ns: int) -> None:
-    while times_ns and now_ns - times_ns[0] > LATELY_S * 1e9:
-        times_ns.popleft()

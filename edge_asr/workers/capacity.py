@@ -118,9 +118,10 @@ class Capacity:
 
     # What becomes of them.
 
-    def session_ended(self) -> None:
+    def session_ended(self, session: PoolSession) -> None:
         """A slot is free."""
-        self._policy.session_ended(self._clock.now_ns())
+        now_ns = self._clock.now_ns()
+        self._policy.session_ended(now_ns, (now_ns - session.opened_ns) / 1e9)
 
     def report(self, place: Place, stats: Stats) -> None:
         """What a worker says of itself."""

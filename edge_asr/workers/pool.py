@@ -334,7 +334,7 @@ class Pool:
     def forget(self, session: PoolSession) -> None:
         """A session is over."""
         self._sessions.pop(session.session_id, None)
-        self._capacity.session_ended()
+        self._capacity.session_ended(session)
         if not self._sessions:
             self._is_empty.set()
         place = next((place for place in self._roster if place.worker is session.worker), None)

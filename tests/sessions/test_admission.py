@@ -10,8 +10,7 @@ from edge_asr.sessions.heat import Heat
 from edge_asr.sessions.load import WorkerLoad
 from edge_asr.settings import AdmissionSettings
 
-MINUTE_NS = 60_000_000_000
-NOW_NS = 100 * MINUTE_NS
+NOW_NS = 6_000_000_000_000
 
 
 def worker(capacity: int, sessions: int = 0, *, opened_ns: int = 0, is_out_of_memory: bool = False) -> Candidate:
@@ -76,41 +75,16 @@ def test_heat_lowers_the_capacity_and_is_named() -> None:
         admit(policy, worker(8, 4))
 
 
-# When to come back.
-
-
-def hint_s(policy: Admission, now_ns: int = NOW_NS) -> float:
-    with pytest.raises(Overloaded) as refusal:
-        policy.admit({"0": worker(1, 1)}, 1, is_batch=False, now_ns=now_ns)
-    assert refusal.value.retry_after_s is not None
-    return refusal.value.retry_after_s
-
-
-def test_without_sessions_that_ended_the_hint_is_a_guess() -> None:
-    assert hint_s(admission()) == 5.0
-
-
-def test_the_hint_is_when_the_next_sessions_will_have_ended() -> None:
+def test_a_refusal_says_when_sessions_will_have_ended() -> None:
     policy = admission()
     for second in range(20):
-        policy.session_ended(NOW_NS - second * 1_000_000_000)
-    assert hint_s(policy) == 3.0
-    assert hint_s(policy) == 6.0, "one refused before is waiting too"
-
-
-def test_the_hint_has_bounds() -> None:
-    policy = admission()
-    policy.session_ended(NOW_NS)
-    assert [hint_s(policy) for _ in range(3)][-1] == 60.0
-    for _ in range(1000):
-        policy.session_ended(NOW_NS + MINUTE_NS)
-    assert hint_s(policy, NOW_NS + MINUTE_NS) == 1.0
-
-
-def test_sessions_that_ended_long_ago_say_nothing() -> None:
-    policy = admission()
-    policy.session_ended(NOW_NS - 2 * MINUTE_NS)
-    assert hint_s(policy) == 5.0
+        policy.session_ended(NOW_NS - second * 1_000_000_000, duration_s=600.0)
+    hints_s = []
+    for _ in range(2):
+        with pytest.raises(Overloaded) as refusal:
+            admit(policy, worker(1, 1))
+        hints_s.append(refusal.value.retry_after_s)
+    assert hints_s == [3.0, 6.0]
 
 
 # The lighter model.

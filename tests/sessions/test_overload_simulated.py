@@ -91,8 +91,7 @@ class World:
         if at_s - self._opened_s[client] < TALK_S:
             heapq.heappush(self._events, (at_s + CHUNK_S, ON_CHUNK, client))
         else:
-            del self._opened_s[client]
-            self._policy.session_ended(round(at_s * 1e9))
+            self._policy.session_ended(round(at_s * 1e9), at_s - self._opened_s.pop(client))
             heapq.heappush(self._events, (at_s + 0.1, ON_CLIENT, client))
 
     def _decode(self, now_s: float) -> float:
