@@ -25,6 +25,10 @@ from edge_asr.settings import EngineSettings
 
 _log = logging.getLogger(__name__)
 
+CLOSING_SILENCE_S: Mapping[str, float] = {"moonshine": 0.35}
+"""Silence that a family wants after the last word. At the ends of recordings Moonshine makes fewer mistakes with it: in
+5.25 instead of 6.03 % of the words of 280 telephone prompts (paired difference -0.14 to -1.46 points, 95 %)."""
+
 PADDING_AGAINST_LOOPS_S = (0.25, 0.5)
 """Silence on both sides that is tried when the model repeats itself without end: another start, the same words."""
 
@@ -76,7 +80,13 @@ def load_segment_decoder(
     recognizer, choice = construct(
         factory, arguments, model=manifest.name, settings=settings, choice=choice, profile_prefix=profile_prefix
     )
-    return SherpaSegmentDecoder(recognizer, manifest.sample_rate_hz, MAX_SEGMENT_S[family.name]), choice
+    decoder = SherpaSegmentDecoder(
+        recognizer,
+        manifest.sample_rate_hz,
+        MAX_SEGMENT_S[family.name],
+        closing_silence_s=CLOSING_SILENCE_S.get(family.name, 0.0),
+    )
+    return decoder, choice
 
 
 def factory_arguments(family: ModelFamily, files: Mapping[str, Path], languages: tuple[str, ...]) -> dict[str, object]:
@@ -94,12 +104,27 @@ def factory_arguments(family: ModelFamily, files: Mapping[str, Path], languages:
 
 
 class SherpaSegmentDecoder:
-    """A loaded non-streaming model."""
+    """A loaded non-streaming model.
 
-    def __init__(self, recognizer: Any, sample_rate_hz: int, max_segment_s: float) -> None:  # noqa: ANN401  native
+    Args:
+        recognizer: The native one.
+        sample_rate_hz: Of its features.
+        max_segment_s: Longest stretch it takes, seconds.
+        closing_silence_s: Silence it is given after each stretch, seconds; less where both together would be too long.
+    """
+
+    def __init__(
+        self,
+        recognizer: Any,  # noqa: ANN401  native
+        sample_rate_hz: int,
+        max_segment_s: float,
+        *,
+        closing_silence_s: float = 0.0,
+    ) -> None:
         self._recognizer = recognizer
         self._sample_rate_hz = sample_rate_hz
         self._max_segment_s = max_segment_s
+        self._closing_silence_s = closing_silence_s
 
     @property
     def sample_rate_hz(self) -> int:
@@ -124,21 +149,21 @@ class SherpaSegmentDecoder:
         if not holds_speech(samples, self._sample_rate_hz, self._max_segment_s):
             return Hypothesis("", (), len(samples))
         duration_s = len(samples) / self._sample_rate_hz
-        before_s = max(0.0, PADDED_TO_S - duration_s) / 2
-        result, text = self._recognize_padded(samples, before_s)
-        for more_s in PADDING_AGAINST_LOOPS_S:
+        for padding_s in (max(0.0, PADDED_TO_S - duration_s) / 2, *PADDING_AGAINST_LOOPS_S):
+            before_s, result, text = self._recognize_padded(samples, padding_s)
             if not is_runaway(text, duration_s):
-                break
-            before_s = min(more_s, (self._max_segment_s - duration_s) / 2)
-            result, text = self._recognize_padded(samples, before_s)
-        if is_runaway(text, duration_s):
-            return _without_loop(text, samples, self._sample_rate_hz)
-        return Hypothesis(text, timed_tokens(result, text, samples, self._sample_rate_hz, -before_s), len(samples))
+                tokens = timed_tokens(result, text, samples, self._sample_rate_hz, -before_s)
+                return Hypothesis(text, tokens, len(samples))
+        return _without_loop(text, samples, self._sample_rate_hz)
 
-    def _recognize_padded(self, samples: Float32Array, padding_s: float) -> tuple[Any, str]:
-        padding = round(padding_s * self._sample_rate_hz)
-        result = self._recognize(np.pad(samples, padding) if padding else samples)
-        return result, _text_of(result)
+    def _recognize_padded(self, samples: Float32Array, padding_s: float) -> tuple[float, Any, str]:
+        """With silence around it; the seconds of silence before it, the result and its text."""
+        room_s = max(0.0, self._max_segment_s - len(samples) / self._sample_rate_hz)
+        before_s = min(padding_s, room_s / 2)
+        after_s = min(max(padding_s, self._closing_silence_s), room_s - before_s)
+        before, after = (round(each_s * self._sample_rate_hz) for each_s in (before_s, after_s))
+        result = self._recognize(np.pad(samples, (before, after)) if before or after else samples)
+        return before_s, result, _text_of(result)
 
     def _recognize(self, samples: Float32Array) -> Any:  # noqa: ANN401  native
         try:

@@ -270,9 +270,15 @@ def test_silence_against_loops_never_makes_the_stretch_too_long():
     assert recorder.decoded_samples[1] == round(2.2 * RATE)
 
 
+@pytest.mark.parametrize(("duration_s", "given_s"), [(2.0, 2.35), (29.9, 30.0), (30.0, 30.0)])
+def test_silence_closes_a_stretch_as_far_as_there_is_room(recorder, duration_s, given_s):
+    decoder = SherpaSegmentDecoder(recorder, RATE, 30.0, closing_silence_s=0.35)
+    assert decoder.decode(noise(duration_s, RATE)).decoded_samples == round(duration_s * RATE)
+    assert recorder.decoded_samples == [round(given_s * RATE)]
+
+
+@pytest.mark.model
 def test_moonshine_says_a_command_once_that_sent_it_into_a_loop():
     model = fetched_model("moonshine-tiny-en")
     decoder, _ = load_segment_decoder(model.directory, model.manifest, EngineSettings())
-    assert decoder.decode(clip("set-the-temperature-to-joe")).text.rstrip(".,") == (
-        "Set the temperature to twenty five per cent"
-    )
+    assert decoder.decode(clip("set-the-temperature-to-joe")).text.rstrip(".,") == "Set the temperature to 25%"
