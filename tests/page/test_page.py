@@ -139,6 +139,27 @@ def test_a_file_that_is_no_recording_is_said_so(browser: Browser, daemon: Daemon
 
 
 @pytest.mark.model
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        ("NotAllowedError", "The browser was not allowed to use the microphone"),
+        ("NotFoundError", "This device has no microphone; a recording works all the same."),
+        ("NotReadableError", "The microphone cannot be used: it is held"),
+    ],
+)
+def test_a_microphone_that_cannot_be_had_is_said_with_the_reason(
+    browser: Browser, daemon: DaemonProcess, error: str, words: str
+) -> None:
+    browser.open(f"{daemon.http}/")
+    browser.evaluate(
+        f"navigator.mediaDevices.getUserMedia = async () => {{ throw new DOMException('it is held', '{error}'); }}; 0"
+    )
+    browser.click("#listen")
+    browser.wait(f"{IS_IDLE} && document.querySelector('#state').textContent !== ''")
+    assert browser.text("#state").startswith(words)
+
+
+@pytest.mark.model
 def test_a_daemon_with_a_token_is_asked_with_it(browser: Browser, tmp_path: Path) -> None:
     token = "to/ken+" + "x" * 32
     token_file = tmp_path / "token"
