@@ -36,7 +36,7 @@ def main() -> None:
     saying = actions.add_parser("say")
     saying.add_argument("sentences", type=Path)
     saying.add_argument("folder", type=Path)
-    saying.add_argument("--assets", type=Path, help="the folder of tools/starter/install.py; without it Piper speaks alone")
+    saying.add_argument("--assets", type=Path, help="folder of tools/starter/install.py; without it Piper speaks alone")
     options = parser.parse_args()
     if options.action == "draw":
         json.dump(list(draw(options.count)), sys.stdout, indent=1)
@@ -55,7 +55,7 @@ def draw(count: int) -> Iterator[dict[str, object]]:
     everything = json.loads(path.read_text(encoding="utf-8"))
     del everything["skip_words"]  # nobody strings as many of them together as chance does
     commands = read_templates({str(path): json.dumps(everything), str(HOME): HOME.read_text(encoding="utf-8")})
-    chance = random.Random(SEED)
+    chance = random.Random(SEED)  # noqa: S311  no secret
     known: set[str] = set()
     while len(known) < count:
         text = walk(commands.network, chance)

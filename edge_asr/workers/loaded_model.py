@@ -24,6 +24,11 @@ class LoadedModel:
     commands: CommandBook | None = None
     """What spoken commands are understood with; ``None`` where nobody can ask for them."""
 
+    def prepare(self, commands: str | None) -> None:
+        """Read a session's commands ahead of :meth:`listen`, on another thread."""
+        if self.commands:
+            self.commands.prepare(commands)
+
     def listen(self, commands: str | None) -> Listening:
         """What a session listens for that asks for these commands.
 

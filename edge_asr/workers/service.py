@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Callable
 from typing import assert_never
 
 from edge_asr.clock import MonotonicClock
@@ -57,7 +58,7 @@ def serve(link: Link, configure: Configure, model: LoadedModel, ready: Ready, bl
         listen=model.listen,
         on_native=black_box.write,
     )
-    service = Service(link, loop)
+    service = Service(link, loop, model.prepare)
     service.start()
     link.send(ready)
     service.run()
@@ -67,8 +68,9 @@ def serve(link: Link, configure: Configure, model: LoadedModel, ready: Ready, bl
 class Service:
     """The reading side of a worker, and the figures it reports while there is work."""
 
-    def __init__(self, link: Link, loop: DecodeLoop) -> None:
+    def __init__(self, link: Link, loop: DecodeLoop, prepare_commands: Callable[[str | None], None]) -> None:
         self._link = link
+        self._prepare = prepare_commands
         self._sessions: set[str] = set()
         self._heap = Heap()
         self._has_news = True
@@ -98,6 +100,7 @@ class Service:
             case OpenSession():
                 self._sessions.add(message.session_id)
                 self._has_news = True
+                self._prepare(message.options.commands)  # here, so that nobody waits for it on the decode thread
                 runner.open(message.session_id, message.options, message.resume)
             case SessionRecording():
                 runner.recording(message.session_id, message.path, message.max_duration_s, message.from_s)
