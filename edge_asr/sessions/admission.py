@@ -69,7 +69,9 @@ class Admission:
         if is_batch:
             return min(able, key=lambda name: (able[name].recordings, self._share(able[name], 0, now_ns)))
         best = min(able, key=lambda name: (self._share(able[name], 1, now_ns), len(able[name].opened_ns)))
-        if self._settings.enabled and self.room(able[best], 1, now_ns) < 0:
+        # A machine that is too slow for one stream still serves one: late, which is more than not at all.
+        is_first = not able[best].opened_ns
+        if self._settings.enabled and not is_first and self.room(able[best], 1, now_ns) < 0:
             raise self._refusal(self._why_full(able, now_ns), sessions, now_ns)
         return best
 
@@ -120,7 +122,7 @@ class Admission:
         if self.is_lighter:
             self.is_lighter = self.load(workers, now_ns) > self._settings.lighter_until
         else:
-            self.is_lighter = all(self.room(worker, 1, now_ns) < 0 for worker in workers.values())
+            self.is_lighter = all(worker.opened_ns and self.room(worker, 1, now_ns) < 0 for worker in workers.values())
         return self._settings.lighter_model if self.is_lighter else ""
 
     def session_ended(self, now_ns: int, duration_s: float) -> None:

@@ -48,6 +48,15 @@ def test_one_stream_more_than_fits_is_refused_with_the_figures() -> None:
         admit(admission(), worker(4, 4))
 
 
+def test_a_machine_too_slow_for_one_stream_still_serves_one() -> None:
+    policy = admission(lighter_model="small")
+    policy.heat = Heat(frequency_share=0.5)
+    assert admit(policy, worker(1)) == "0"
+    assert policy.choose_model({"0": worker(1)}, NOW_NS) == ""
+    with pytest.raises(Overloaded):
+        admit(policy, worker(1, 1))
+
+
 def test_the_limit_of_sessions_holds_whatever_the_capacity() -> None:
     with pytest.raises(Overloaded, match="all 2 sessions are in use"):
         admit(admission(max_sessions=2), worker(100, 2))
