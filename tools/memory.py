@@ -2,7 +2,7 @@
 
 ::
 
-    tools/memory.py [MODEL]... [--sessions 8] [--json FILE]
+    tools/memory [MODEL]... [--sessions 8] [--json FILE]
 
 For each model (a name of the store, or a directory with a manifest): a Python program that does nothing but load the
 model with sherpa-onnx and decode the bundled recordings, and then the daemon, whose clients play the same recordings at
@@ -24,7 +24,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
-from chaos import RATE_HZ, Client, Daemon
 
 from edge_asr.cli.stores import choose_model, open_store
 from edge_asr.families import FAMILIES
@@ -32,6 +31,8 @@ from edge_asr.resources.memory import read_process_memory, read_proportional_byt
 from edge_asr.store.store import InstalledModel
 from edge_asr.workers.loading import needed_bytes
 from edge_asr.workload import OPEN_VOCABULARY, bundled_clips, load_clip
+from tools.chaos_clients import RATE_HZ, Client
+from tools.served import served
 
 MOST_FRONT_BYTES = 40_000_000
 MOST_WORKER_BYTES = 30_000_000
@@ -113,16 +114,13 @@ def bare_bytes(model: InstalledModel, wave: Path) -> int:
 
 async def daemon_bytes(name: str, sessions: int, audio: bytes) -> tuple[int, int, int]:
     """PSS of front and worker after all sessions, and the worker's peak."""
-    daemon = Daemon(name)
-    reading = asyncio.create_task(asyncio.to_thread(daemon.drain_log))
-    clients = [Client(daemon, audio) for _ in range(sessions)]
-    await asyncio.gather(*(client.talk(is_paced=False) for client in clients))
-    await asyncio.sleep(SETTLE_S)
-    worker = daemon.wait_for_worker()
-    found = read_proportional_bytes(daemon.pid), read_proportional_bytes(worker)
-    peak = read_process_memory(worker).peak_resident_bytes
-    await asyncio.to_thread(daemon.stop)
-    await reading
+    async with served(name) as daemon:
+        clients = [Client(daemon, audio) for _ in range(sessions)]
+        await asyncio.gather(*(client.talk(is_paced=False) for client in clients))
+        await asyncio.sleep(SETTLE_S)
+        worker = daemon.wait_for_worker()
+        found = read_proportional_bytes(daemon.pid), read_proportional_bytes(worker)
+        peak = read_process_memory(worker).peak_resident_bytes
     return (*found, peak)
 
 

@@ -2,7 +2,7 @@
 
 ::
 
-    tools/overload.py [--seconds 120] [--model MODEL] [--json FILE]
+    tools/overload [--seconds 120] [--model MODEL] [--json FILE]
 
 A real daemon serves a model; a few streams talk until it knows its capacity. Then two processes open live sessions over
 the native websocket, together ``--factor`` times the capacity, all of unbroken speech. Who is refused waits as long as
@@ -28,12 +28,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-from chaos import RATE_HZ, Daemon
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
 from edge_asr.statistics import percentile
 from edge_asr.workload import bundled_clips, load_clip
+from tools.chaos_clients import RATE_HZ
+from tools.chaos_daemon import Daemon
+from tools.served import served
 
 Found = TypeVar("Found")
 
@@ -162,26 +164,20 @@ async def talk(url: str, streams: int, seconds: float) -> Heard:
 def offer(url: str, streams: int, seconds: float, processes: int) -> list[Heard]:
     """The clients, in processes of their own."""
     shares = [streams // processes + (number < streams % processes) for number in range(processes)]
-    command = [sys.executable, __file__, "--client", url, "--seconds", str(seconds), "--streams"]
+    command = [sys.executable, "-m", "tools.overload", "--client", url, "--seconds", str(seconds), "--streams"]
     running = [subprocess.Popen([*command, str(share)], stdout=subprocess.PIPE, text=True) for share in shares]
     outputs = [process.communicate()[0] for process in running]
     return [Heard(**json.loads(output)) for output in outputs]
 
 
-def open_files(pid: int) -> int:
-    """Descriptors of a process."""
-    return sum(1 for _ in Path(f"/proc/{pid}/fd").iterdir())
-
-
 def measure(daemon: Daemon, args: argparse.Namespace) -> dict[str, Any]:
     """Learn the capacity, overload, look again."""
-    websocket = f"{daemon.url.replace('http', 'ws')}/v1/stream"
-    offer(websocket, LEARN_STREAMS, LEARN_S, 1)
+    offer(daemon.websocket, LEARN_STREAMS, LEARN_S, 1)
     capacity = daemon.status()["workers"][0]["capacity_streams"] or LEARN_STREAMS
-    before, memory_before = daemon.status()["stats"], daemon.memory_bytes()
-    files_before = open_files(daemon.pid)
+    before, memory_before = daemon.status()["stats"], sum(daemon.memory_bytes().values())
+    files_before = daemon.descriptors()
     offered = round(args.factor * capacity)
-    heard = offer(websocket, offered, args.seconds, args.processes)
+    heard = offer(daemon.websocket, offered, args.seconds, args.processes)
     time.sleep(2.0)  # the worker reports once a second
     status = daemon.status()
     after = status["stats"]
@@ -212,8 +208,8 @@ def measure(daemon: Daemon, args: argparse.Namespace) -> dict[str, Any]:
         "backlog_s": after["backlog_s"],
         "restarts": status["restarts"],
         "worker_bytes": status["workers"][0]["memory_bytes"],
-        "memory_growth_bytes": daemon.memory_bytes() - memory_before,
-        "open_files_growth": open_files(daemon.pid) - files_before,
+        "memory_growth_bytes": sum(daemon.memory_bytes().values()) - memory_before,
+        "open_files_growth": daemon.descriptors() - files_before,
     }
 
 
@@ -272,18 +268,14 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 
 def steady_worker_bytes(daemon: Daemon) -> int:
     """What the worker takes once a few sessions have talked."""
-    offer(f"{daemon.url.replace('http', 'ws')}/v1/stream", LEARN_STREAMS, LEARN_S, 1)
+    offer(daemon.websocket, LEARN_STREAMS, LEARN_S, 1)
     return int(daemon.status()["workers"][0]["memory_bytes"])
 
 
 async def with_daemon(model: str, settings: dict[str, str], work: Callable[[Daemon], Found]) -> Found:
-    """Do something with a daemon of its own, whose log is read on."""
-    daemon = Daemon(model, EDGE_ASR_LIMITS_MAX_SESSIONS="1000", **settings)
-    log = asyncio.create_task(asyncio.to_thread(daemon.drain_log))
-    found = await asyncio.to_thread(work, daemon)
-    await asyncio.to_thread(daemon.stop)
-    await log
-    return found
+    """Do something with a daemon of its own."""
+    async with served(model, EDGE_ASR_LIMITS_MAX_SESSIONS="1000", **settings) as daemon:
+        return await asyncio.to_thread(work, daemon)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What a worker will take in memory, by the size of the model's files: known before anything is loaded.
 
-Measured with ``tools/memory.py``: the worker's resident memory at its highest, which is while the model is loaded, with
+Measured with ``tools/memory``: the worker's resident memory at its highest, which is while the model is loaded, with
 sherpa-onnx 2.0.1 on x86-64 (2026-11-30). In 8-bit weights 102 MB for 5.6 MB of files, 149 for 25 and 198 for 70; in
 32-bit weights 201 for 90 and 423 for 262; 214 for Moonshine's 44. Libraries that other programs use too are part of it.
 """
