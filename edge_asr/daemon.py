@@ -109,6 +109,7 @@ async def _serve(
 ) -> None:
     registry = new_registry()
     instruments = Instruments(registry)
+    instruments.daemon_started(__version__, time.time())
     models = StoreModels(store, settings)
     groups = take_delegated_group()
     pool = Pool(served(store, model, settings), instruments, models=models, groups=groups)

@@ -14,6 +14,9 @@ BATCH_SIZES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
 WAITS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 """Upper bounds for how long a stream that is ready waits for its step, seconds."""
 
+STEPS_S = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 5.0)
+"""Upper bounds for how long a decoding step takes, seconds."""
+
 
 class Tally:
     """Counts values; the last bucket takes what is beyond the bounds.

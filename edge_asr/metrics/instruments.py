@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Mapping
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from edge_asr.metrics.worker_histogram import WorkerHistogram
-from edge_asr.tally import BATCH_SIZES, WAITS_S
+from edge_asr.tally import BATCH_SIZES, STEPS_S, WAITS_S
 
 _FINAL_LATENCY_BUCKETS_S = (0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0, 1.5, 2.5, 5.0, 10.0)
 
@@ -32,7 +32,7 @@ _WORKER_TOTALS = {
         "Of them, those that ended after they were due: one chunk after the audio.",
     ),
     "segments": ("edge_asr_segments", "Segments closed with a final."),
-    "dropped_samples": ("edge_asr_dropped_samples", "Samples of live sessions dropped because decoding fell behind."),
+    "dropped_s": ("edge_asr_dropped_audio_seconds", "Audio of live sessions dropped: decoding fell behind, seconds."),
     "skipped_s": ("edge_asr_gated_seconds", "Silence that the gate kept from the engine, seconds."),
     "stale_partials": ("edge_asr_stale_partials", "Partials that were not sent because decoding was late."),
     "replaced_samples": ("edge_asr_replaced_samples", "Samples that were no finite number and became silence."),
@@ -58,7 +58,7 @@ _WORKER_CONFINEMENT = {
 
 _THROTTLE_CAUSES = ("under_voltage", "frequency_capped", "throttled", "soft_temperature_limit")
 
-_MODEL_LABELS = ("worker", "model", "family", "provider", "languages", "threads")
+_MODEL_LABELS = ("worker", "model", "family", "provider", "languages", "threads", "digest")
 
 
 class Instruments:
@@ -85,6 +85,16 @@ class Instruments:
             ["protocol"],
             buckets=_FINAL_LATENCY_BUCKETS_S,
             registry=registry,
+        )
+        self._final_travel = Histogram(
+            "edge_asr_final_travel_seconds",
+            "From the moment a worker has a final to its place in the client's queue, seconds.",
+            buckets=WAITS_S,
+            registry=registry,
+        )
+        self._build = Gauge("edge_asr_build_info", "1 for the version that runs.", ["version"], registry=registry)
+        self._started = Gauge(
+            "edge_asr_start_time_seconds", "When the daemon was started, seconds since the epoch.", registry=registry
         )
         self._worker_up = Gauge(
             "edge_asr_worker_up", "1 while the worker can take sessions, else 0.", ["worker"], registry=registry
@@ -155,6 +165,9 @@ class Instruments:
             WAITS_S,
             registry,
         )
+        self._steps = WorkerHistogram(
+            "edge_asr_decode_step_seconds", "Wall time of one decoding step, seconds.", STEPS_S, registry
+        )
         self._confinement = {
             key: Gauge(name, text, ["worker"], registry=registry) for key, (name, text) in _WORKER_CONFINEMENT.items()
         }
@@ -174,6 +187,11 @@ class Instruments:
         )
         self._reported: dict[str, Mapping[str, float]] = {}
         self._served: dict[str, tuple[str, ...]] = {}
+
+    def daemon_started(self, version: str, now_s: float) -> None:
+        """Which version, and when by the wall clock, seconds since the epoch."""
+        self._build.labels(version).set(1)
+        self._started.set(now_s)
 
     # Sessions
 
@@ -197,6 +215,10 @@ class Instruments:
     def final_delivered(self, protocol: str, latency_s: float) -> None:
         """The client had so long to wait for its final."""
         self._final_latency.labels(protocol).observe(latency_s)
+
+    def final_travelled(self, seconds: float) -> None:
+        """A final has come from its worker."""
+        self._final_travel.observe(max(0.0, seconds))
 
     # Microphone
 
@@ -225,11 +247,13 @@ class Instruments:
         Args:
             worker: Number of the worker.
             load_s: Seconds from its start.
-            model: ``model``, ``family``, ``provider``, ``languages`` and ``threads`` as they really are.
+            model: ``model``, ``family``, ``provider``, ``languages`` and ``threads`` as they really are, and the
+                ``digest`` of its weights.
         """
         self._reported[worker] = {}
         self._batch_sizes.began(worker)
         self._waits.began(worker)
+        self._steps.began(worker)
         self._worker_up.labels(worker).set(1)
         self._worker_load.labels(worker).set(load_s)
         if worker in self._served:
@@ -246,10 +270,11 @@ class Instruments:
             gauge.labels(worker).set(figures[key])
         self._reported[worker] = figures
 
-    def worker_stepped(self, worker: str, batch_sizes: Spread, waits: Spread) -> None:
+    def worker_stepped(self, worker: str, batch_sizes: Spread, waits: Spread, steps: Spread) -> None:
         """How a worker's decoding steps were spread, counted from its own start."""
         self._batch_sizes.report(worker, *batch_sizes)
         self._waits.report(worker, *waits)
+        self._steps.report(worker, *steps)
 
     def worker_down(self, worker: str) -> None:
         """A worker cannot take sessions: it is starting, or was ended on purpose."""

@@ -24,7 +24,7 @@ from edge_asr.sessions.scheduler import Scheduler
 from edge_asr.sessions.session import STEP_S, Session, SessionSettings
 from edge_asr.sessions.step_work import StepWork
 from edge_asr.settings import EndpointSettings, GateSettings, SchedulerSettings
-from edge_asr.tally import BATCH_SIZES, WAITS_S, Tally
+from edge_asr.tally import BATCH_SIZES, STEPS_S, WAITS_S, Tally
 
 NO_GATE = GateSettings(enabled=False)
 
@@ -104,6 +104,8 @@ class DecodeLoop:
         self._queue_depth = 0
         self.batch_sizes = Tally(BATCH_SIZES)
         """Streams of each step."""
+        self.steps = Tally(STEPS_S)
+        """How long each step took, seconds."""
         self.waits = Tally(WAITS_S)
         """How long each stream of a step waited for it, seconds."""
         self._wait_until_ns: int | None = None
@@ -309,6 +311,7 @@ class DecodeLoop:
             _look(session)
         self._on_native(())
         ended_ns = self._clock.now_ns()
+        self.steps.add((ended_ns - started_ns) / 1e9)
         self.work.add(batch, due_ns, started_ns, ended_ns)
         self._figures = replace(
             self._figures,

@@ -33,6 +33,8 @@ class Configure(msgspec.Struct, frozen=True, tag="configure"):
     """Whether the worker is to find out how long a decoding step takes; not where one before it has told already."""
     commands: dict[str, str] = {}
     """Texts of the configured sentence templates by their files; empty for open speech."""
+    digest: str = ""
+    """Beginning of the SHA-256 of the model's weights, for whoever wants to know which model it really is."""
 
 
 class OpenSession(msgspec.Struct, frozen=True, tag="open_session"):
@@ -190,6 +192,8 @@ class Stats(msgspec.Struct, frozen=True, tag="stats"):
     late_streams: int = 0
     live_audio_s: float = 0.0
     """Of ``audio_s``, that of sessions somebody waits for."""
+    steps: tuple[int, ...] = ()
+    """Steps by how long they took, in the buckets of :data:`edge_asr.tally.STEPS_S`."""
 
 
 ToWorker = (

@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import msgspec
+
 from edge_asr.manifest import ModelManifest
 from edge_asr.settings import CommandSettings, Settings
 from edge_asr.workers.configuration import pack
 from edge_asr.workers.memory_estimate import memory_for
 from edge_asr.workers.messages import Configure
+
+DIGEST_CHARS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +35,14 @@ class ServedModel:
     """What its workers are told first; read from the files that the settings name once, here."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "configure", pack(self.directory, self.settings, self.vad_model))
+        configure = pack(self.directory, self.settings, self.vad_model)
+        object.__setattr__(self, "configure", msgspec.structs.replace(configure, digest=self.digest))
+
+    @property
+    def digest(self) -> str:
+        """Beginning of the SHA-256 of its largest file, which holds the weights; empty for a model without files."""
+        files = self.manifest.files.values()
+        return max(files, key=lambda file: file.size_bytes).sha256[:DIGEST_CHARS] if files else ""
 
     @property
     def name(self) -> str:

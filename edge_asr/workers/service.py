@@ -169,6 +169,7 @@ class Service:
                 live_decode_s=loop.work.live_decode_s,
                 late_streams=loop.work.late_streams,
                 live_audio_s=figures.live_audio_s,
+                steps=loop.steps.counts,
             )
         )
 

@@ -291,7 +291,10 @@ class PoolSession:
             await self._may_go_on.wait()
 
     def _measure(self, event: TranscriptEvent) -> None:
-        """How long the client waits between asking for the final and getting it."""
+        """How long the client waits between asking for the final and getting it, and how long the final travels."""
+        if isinstance(event, Final):
+            travelled_s = (self._context.clock.now_ns() - event.emitted_ns) / 1e9
+            self._context.instruments.final_travelled(travelled_s)
         is_answer = isinstance(event, SessionEnded) or (
             isinstance(event, Final) and event.reason in ("flush", "end_of_audio")
         )

@@ -326,6 +326,7 @@ class Supervisor:
             provider=answer.provider,
             languages=",".join(answer.languages),
             threads=answer.threads,
+            digest=self._configure.digest,
         )
         _logger.info(
             "worker %d is ready: %s on %s after %.1f s", answer.pid, answer.model, answer.provider, answer.load_s
@@ -338,9 +339,13 @@ class Supervisor:
         if isinstance(message, Stats):
             self._decoded_ns = self._heard_ns
             self.stats = message
-            self._instruments.worker_reported(self.name, _figures(message))
+            rate_hz = self.ready.sample_rate_hz if self.ready is not None else 1
+            self._instruments.worker_reported(self.name, _figures(message, rate_hz))
             self._instruments.worker_stepped(
-                self.name, (message.batch_sizes, message.batched_streams), (message.waits, message.wait_s)
+                self.name,
+                (message.batch_sizes, message.batched_streams),
+                (message.waits, message.wait_s),
+                (message.steps, message.decode_s),
             )
             self._on_stats(message)
         elif isinstance(message, (Ready, LoadFailed)):
@@ -351,8 +356,9 @@ class Supervisor:
             self._on_message(message)
 
 
-def _figures(stats: Stats) -> dict[str, float]:
-    return {name: getattr(stats, name) for name in stats.__struct_fields__}
+def _figures(stats: Stats, sample_rate_hz: int) -> dict[str, float]:
+    figures = {name: getattr(stats, name) for name in stats.__struct_fields__}
+    return {**figures, "dropped_s": stats.dropped_samples / sample_rate_hz}
 
 
 def _load_killed(directory: str, reason: str) -> EdgeAsrError:

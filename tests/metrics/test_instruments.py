@@ -17,7 +17,7 @@ FIGURES = {
     "live_streams": 24,
     "late_streams": 1,
     "segments": 2,
-    "dropped_samples": 160,
+    "dropped_s": 0.5,
     "replaced_samples": 3,
     "skipped_s": 4.0,
     "stale_partials": 1,
@@ -25,6 +25,7 @@ FIGURES = {
     "queue_depth": 3,
 }
 MODEL = {"model": "starter-en", "family": "zipformer2-ctc", "provider": "cpu", "languages": "en", "threads": 1}
+MODEL |= {"digest": "0123456789ab"}
 
 
 @pytest.fixture
@@ -74,7 +75,7 @@ def test_counters_go_on_when_a_new_worker_counts_from_nothing(instruments, regis
         instruments.worker_ready("0", 1.0, **MODEL)
         instruments.worker_reported("0", FIGURES)
     assert registry.get_sample_value("edge_asr_audio_seconds_total", {"worker": "0"}) == 20.0
-    assert registry.get_sample_value("edge_asr_dropped_samples_total", {"worker": "0"}) == 320
+    assert registry.get_sample_value("edge_asr_dropped_audio_seconds_total", {"worker": "0"}) == 1.0
 
 
 def test_a_lost_worker_is_down_has_no_backlog_and_counts_as_a_restart(instruments, registry):
@@ -123,17 +124,19 @@ def test_two_daemons_in_one_process_do_not_share_figures():
 def test_decoding_steps_fall_into_buckets_across_the_lives_of_a_worker(instruments, registry):
     one, more = (3, 1) + (0,) * 8, (4, 1) + (0,) * 8
     waits = (4,) + (0,) * 12
+    steps = ((0, 4) + (0,) * 11, 0.008)
     instruments.worker_ready("0", 1.0, **MODEL)
-    instruments.worker_stepped("0", (one, 5), (waits, 0.002))
-    instruments.worker_stepped("0", (more, 6), (waits, 0.002))
+    instruments.worker_stepped("0", (one, 5), (waits, 0.002), steps)
+    instruments.worker_stepped("0", (more, 6), (waits, 0.002), steps)
     instruments.worker_ready("0", 1.0, **MODEL)
-    instruments.worker_stepped("0", (one, 5), (waits, 0.002))
+    instruments.worker_stepped("0", (one, 5), (waits, 0.002), steps)
     name = "edge_asr_decode_batch_size"
     assert registry.get_sample_value(f"{name}_bucket", {"worker": "0", "le": "1"}) == 4 + 3
     assert registry.get_sample_value(f"{name}_bucket", {"worker": "0", "le": "2"}) == 5 + 4
     assert registry.get_sample_value(f"{name}_count", {"worker": "0"}) == 9
     assert registry.get_sample_value(f"{name}_sum", {"worker": "0"}) == 11
     assert registry.get_sample_value("edge_asr_decode_wait_seconds_sum", {"worker": "0"}) == 0.004
+    assert registry.get_sample_value("edge_asr_decode_step_seconds_count", {"worker": "0"}) == 8
 
 
 def test_heat_and_the_lighter_model_are_told():
@@ -158,3 +161,15 @@ def test_what_bounds_a_worker_is_told_until_it_is_gone():
     assert found == [28.8, 3.5, 0.25, 1 << 20, 2]
     instruments.worker_retired("0")
     assert registry.get_sample_value("edge_asr_worker_capacity_streams", {"worker": "0"}) is None
+
+
+def test_the_version_and_the_start_are_told(instruments, registry):
+    instruments.daemon_started("1.2.3", 1_700_000_000.0)
+    assert registry.get_sample_value("edge_asr_build_info", {"version": "1.2.3"}) == 1
+    assert registry.get_sample_value("edge_asr_start_time_seconds") == 1_700_000_000.0
+
+
+def test_how_long_a_final_travels_is_never_less_than_nothing(instruments, registry):
+    for seconds in (0.002, -0.1):
+        instruments.final_travelled(seconds)
+    assert registry.get_sample_value("edge_asr_final_travel_seconds_sum") == 0.002

@@ -45,6 +45,7 @@ STATS = Stats(
     batch_sizes=(290, 10, 0, 0, 0, 0, 0, 0, 0, 0),
     waits=(250, 30, 20, 5, 3, 2, 0, 0, 0, 0, 0, 0, 0),
     wait_s=0.4,
+    steps=(0, 0, 0, 0, 0, 300, 0, 0, 0, 0, 0, 0, 0),
 )
 
 SERVING = PoolStatus("ready", "", 1, 16, 0, 4242, READY, STATS)
