@@ -31,7 +31,7 @@ from edge_asr.errors import EdgeAsrError, ProtocolViolation
 from edge_asr.events import Failed, Final, Partial, SessionEnded, TranscriptEvent
 from edge_asr.protocols.append_only import AppendOnlyText
 from edge_asr.protocols.base import Conversation, Handshake, Message
-from edge_asr.protocols.openai import fault, log_probabilities
+from edge_asr.protocols.openai import fault, log_probabilities, served_model
 from edge_asr.protocols.query import options_from_query
 from edge_asr.protocols.realtime_session import new_session, updated
 from edge_asr.requests import Audio, Discard, Finish, Open, Ping, Request, SessionOptions
@@ -66,7 +66,7 @@ class RealtimeConversation(Conversation):
             ProtocolViolation: The query of the URL asks for what there is not.
         """
         handshake = handshake or Handshake()
-        query = {name: value for name, value in handshake.query.items() if name != "model"}
+        query = {**handshake.query, "model": served_model(handshake.query.get("model", ""))}
         self._session = new_session(options_from_query(query, SessionOptions()))
         self._id = f"sess_{uuid.uuid4().hex[:16]}"
         self._is_beta = "realtime" in handshake.headers.get(_BETA_HEADER, "")

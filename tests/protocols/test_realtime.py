@@ -127,6 +127,14 @@ def test_openais_own_models_are_the_active_one() -> None:
     assert client.opened().model == ""
 
 
+@pytest.mark.parametrize(("asked", "model"), [("starter-en", "starter-en"), ("gpt-realtime", "")])
+def test_a_model_may_stand_in_the_url(asked: str, model: str) -> None:
+    talk = RealtimeConversation(Handshake(query={"intent": "transcription", "model": asked}))
+    opened = next(talk.receive('{"type":"input_audio_buffer.append","audio":"AAAA"}'))
+    assert isinstance(opened, Open)
+    assert opened.options.model == model
+
+
 def test_the_beta_is_answered_in_its_own_words() -> None:
     client = Client(headers={"openai-beta": "realtime=v1"})
     client.send("transcription_session.update", session={"input_audio_transcription": {"language": "en"}})
