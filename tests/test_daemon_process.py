@@ -185,6 +185,15 @@ async def test_sigterm_lets_a_session_finish_and_exits_0() -> None:
         assert daemon.wait() == 0
 
 
+async def test_a_final_runs_the_hook_with_itself_as_json(tmp_path: Path) -> None:
+    heard = tmp_path / "heard.json"
+    with DaemonProcess(EDGE_ASR_HOOK_COMMAND=f"tee,{heard}") as daemon:
+        await over_native(daemon, "five-five.flac")
+        assert await asyncio.to_thread(daemon.stop) == 0
+    spoken = json.loads(await asyncio.to_thread(heard.read_bytes))
+    assert (spoken["text"], spoken["protocol"], spoken["model"]) == ("five five", "native", "starter-en")
+
+
 async def test_a_worker_that_dies_is_replaced_and_its_session_loses_no_word() -> None:
     with DaemonProcess() as daemon:
         async with native_client(daemon.http) as client:
