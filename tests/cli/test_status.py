@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from edge_asr.cli.status_report import render
 from edge_asr.listening.messages import MicrophoneState
 from edge_asr.servers.status import Door, Machine, status_document
+from edge_asr.workers.base import WorkerStatus
 from tests.cli.conftest import Run
 from tests.support.background import in_background
 from tests.support.doors import http_door
@@ -75,3 +77,30 @@ def test_the_microphone_stands_among_the_figures() -> None:
     lost = MicrophoneState("lost", "USB microphone", "the microphone is lost: the device is gone")
     document = status_document(SERVING, (DOOR,), Machine(0, None), version="1", uptime_s=0, microphone=lost)
     assert "microphone        USB microphone: the microphone is lost: the device is gone\n" in render(document)
+
+
+def test_each_worker_is_described_with_what_bounds_it() -> None:
+    worker = WorkerStatus(
+        name="1",
+        state="ready",
+        reason="",
+        pid=7,
+        restarts=0,
+        sessions=3,
+        stats=None,
+        model="starter-en",
+        role="twin",
+        cpus=(4, 5),
+        escaped_threads=2,
+        memory_bytes=88 << 20,
+        memory_limit_bytes=216 << 20,
+        busy=0.126,
+        capacity_streams=28.8,
+        needed_streams=3.0,
+    )
+    status = msgspec.structs.replace(SERVING, workers=(worker,))
+    document = status_document(status, (DOOR,), Machine(1 << 20, None), version="1.2.3", uptime_s=0)
+    assert (
+        "worker 1          starter-en (twin, ready); 3 sessions need 3.0 of 28.8 streams; 13% busy; 88 MiB of 216 MiB; "
+        "cores 4, 5; 2 THREADS OUTSIDE THEM\n"
+    ) in render(document)
