@@ -299,10 +299,10 @@ def _luminance(colour: str) -> float:
 def test_screen_readers_are_told_sentences_and_not_every_change(browser: Browser, daemon: DaemonProcess) -> None:
     browser.open(f"{daemon.http}/")
     live = browser.evaluate(
-        "Object.fromEntries(['finals', 'open'].map("
+        "Object.fromEntries(['log', 'open'].map("
         " (id) => [id, document.getElementById(id).getAttribute('aria-live')]))"
     )
-    assert live == {"finals": "polite", "open": "off"}
+    assert live == {"log": "polite", "open": "off"}
     unnamed = browser.evaluate(
         "[...document.querySelectorAll('button, input:not([aria-hidden]), dialog')].filter((e) =>"
         " !(e.textContent.trim() || e.labels?.length || e.getAttribute('aria-labelledby'))).map((e) => e.id)"
