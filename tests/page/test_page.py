@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.resources
 import json
 import socket
 from pathlib import Path
@@ -296,11 +297,26 @@ def _luminance(colour: str) -> float:
 
 
 @pytest.mark.model
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_rules_of_accessibility_hold(browser: Browser, daemon: DaemonProcess, speech: Path, scheme: str) -> None:
+    rules = importlib.resources.files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+    browser.prefer(prefers_color_scheme=scheme)
+    browser.open(f"{daemon.http}/")
+    browser.choose_file("#file", speech)
+    browser.wait(f"{FINALS}.length === {len(SAID)} && {IS_IDLE}")
+    browser.evaluate(f"{rules}; 0")
+    broken = browser.evaluate(
+        "axe.run(document).then((found) => found.violations.map("
+        " (rule) => [rule.id, ...rule.nodes.map((node) => node.html.slice(0, 200))]))"
+    )
+    assert broken == []
+
+
+@pytest.mark.model
 def test_screen_readers_are_told_sentences_and_not_every_change(browser: Browser, daemon: DaemonProcess) -> None:
     browser.open(f"{daemon.http}/")
     live = browser.evaluate(
-        "Object.fromEntries(['log', 'open'].map("
-        " (id) => [id, document.getElementById(id).getAttribute('aria-live')]))"
+        "Object.fromEntries(['log', 'open'].map( (id) => [id, document.getElementById(id).getAttribute('aria-live')]))"
     )
     assert live == {"log": "polite", "open": "off"}
     unnamed = browser.evaluate(
