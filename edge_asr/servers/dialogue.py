@@ -27,11 +27,15 @@ from edge_asr.requests import (
     Request,
     SessionOptions,
 )
+from edge_asr.servers.pace import PaceWatch, rate_notice
 from edge_asr.settings import LimitSettings
 from edge_asr.workers.base import Recognizer, RecognizerSession
 from edge_asr.workers.messages import Ready
 
 logger = logging.getLogger(__name__)
+
+WAIT_S = 0.05
+"""A client that had to wait for so long is faster than the recogniser, and no microphone."""
 
 
 class PeerGone(Exception):
@@ -86,6 +90,7 @@ class Dialogue:
         self._is_listening = False
         self._has_no_more_input = False
         self._audio_bytes_left = 0.0
+        self._pace = PaceWatch(SessionOptions())
         self._verdict: EdgeAsrError | None = None
         self._closing: EdgeAsrError | None = None
         self._outcome: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -185,6 +190,7 @@ class Dialogue:
         self._session = await self._recognizer.open(options, protocol=self._conversation.protocol)
         self._is_listening = True
         self._audio_bytes_left = self._limits.max_session_s * options.bytes_per_second
+        self._pace = PaceWatch(options)
         ready = self._session.ready
         if ready is None:
             raise NotReady("no model is loaded")
@@ -198,11 +204,23 @@ class Dialogue:
             return
         self._audio_bytes_left -= len(data)
         if self._audio_bytes_left >= 0:
-            await self._session.send(data)
+            await self._send_audio(self._session, data)
             return
         limit = f"{self._limits.max_session_s:g} s"
         self._verdict = LimitExceeded("limits.max_session_s", "the session's audio", limit, "open another session")
         await self._finish()
+
+    async def _send_audio(self, session: RecognizerSession, data: bytes) -> None:
+        clock_s = asyncio.get_running_loop().time
+        came_s = clock_s()
+        await session.send(data)
+        if clock_s() - came_s > WAIT_S:
+            self._pace.disturb()
+        likely_hz = self._pace.take(len(data), came_s)
+        if likely_hz is not None:
+            notice = rate_notice(session.session_id, self._pace.sample_rate_hz, likely_hz)
+            logger.warning("%s %s: %s", self._conversation.protocol, self._link.peer, notice.message)
+            await self._send(self._conversation.deliver(notice))
 
     async def _finish(self) -> None:
         if self._session is not None and self._is_listening:
