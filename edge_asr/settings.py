@@ -302,9 +302,11 @@ class AdmissionSettings:
     cpu_per_audio: float = 0.0
     """CPU time a stream takes per second of audio, as ``tune`` writes into the board profile. 0: not known."""
     lighter_model: str = ""
-    """Store name of a model that new sessions get while the active one has no room; empty to refuse them."""
-    lighter_until: float = 0.7
-    """New sessions get the active model again once its load has fallen to this share of its capacity."""
+    """Store name of a model that new sessions get while the load is high; empty for none, so that they are refused."""
+    lighter_above: float = 0.75
+    """Load, by the capacity of the active model's cores, above which they get it: both models share these cores."""
+    lighter_until: float = 0.5
+    """Load at which new sessions get the active model again."""
     temperature_limit_c: float = 0.0
     """Temperature at which the machine slows itself down; 0 for what its own sensors say, else 80 °C."""
 
@@ -313,7 +315,8 @@ class AdmissionSettings:
         _in_range("admission", "talk_share", self.talk_share, 0.05, 1)
         _in_range("admission", "streams", self.streams, 0, 100_000)
         _in_range("admission", "cpu_per_audio", self.cpu_per_audio, 0, 1000)
-        _in_range("admission", "lighter_until", self.lighter_until, 0, 1)
+        _in_range("admission", "lighter_above", self.lighter_above, 0, 1)
+        _in_range("admission", "lighter_until", self.lighter_until, 0, self.lighter_above)
         _in_range("admission", "temperature_limit_c", self.temperature_limit_c, 0, 150)
 
 

@@ -29,6 +29,8 @@ class Candidate:
     """When each of its live sessions was opened."""
     recordings: int = 0
     """Its sessions that nobody waits for."""
+    others_load: float = 0.0
+    """What workers of other models on the same cores do, by what they can do; 1 is all that the cores can."""
     is_out_of_memory: bool = False
     """Whether it is at its memory limit: nothing may be opened there."""
 
@@ -67,11 +69,9 @@ class Admission:
         if not able:
             raise self._refusal("the recogniser is at its memory limit and is being replaced", sessions, now_ns)
         if is_batch:
-            return min(able, key=lambda name: (able[name].recordings, self._share(able[name], 0, now_ns)))
-        best = min(able, key=lambda name: (self._share(able[name], 1, now_ns), len(able[name].opened_ns)))
-        # A machine that is too slow for one stream still serves one: late, which is more than not at all.
-        is_first = not able[best].opened_ns
-        if self._settings.enabled and not is_first and self.room(able[best], 1, now_ns) < 0:
+            return min(able, key=lambda name: (able[name].recordings, self.load(able[name], now_ns)))
+        best = min(able, key=lambda name: (self.load(able[name], now_ns, 1), len(able[name].opened_ns)))
+        if self._settings.enabled and not _is_idle(able[best]) and self.load(able[best], now_ns, 1) > 1:
             raise self._refusal(self._why_full(able, now_ns), sessions, now_ns)
         return best
 
@@ -84,31 +84,20 @@ class Admission:
         if sessions >= self.max_sessions:
             raise self._refusal(f"all {self.max_sessions} sessions are in use", sessions, now_ns)
 
-    def room(self, worker: Candidate, more: int, now_ns: int) -> float:
-        """Streams that could still talk beside the worker's sessions and ``more`` new ones; negative: too many."""
-        return self.capacity(worker) - self.needed(worker, now_ns, more)
+    def load(self, worker: Candidate, now_ns: int, more: int = 0) -> float:
+        """What the worker's sessions and ``more`` new ones need, by what it can do: 1 is full, 0 while unknown."""
+        capacity = self.capacity(worker)
+        own = self.needed(worker, now_ns, more) / capacity if capacity > 0 else math.inf
+        return worker.others_load + own
 
     def needed(self, worker: Candidate, now_ns: int, more: int = 0) -> float:
         """Streams that talk at a time, at most, in the worker's sessions and ``more`` new ones."""
         young = sum(now_ns - opened_ns < YOUNG_S * 1e9 for opened_ns in worker.opened_ns)
         return worker.load.needed(len(worker.opened_ns) - young, young + more)
 
-    def _share(self, worker: Candidate, more: int, now_ns: int) -> float:
-        """What the worker's sessions and ``more`` need, by what it can do; 0 while that is unknown."""
-        capacity = self.capacity(worker)
-        return self.needed(worker, now_ns, more) / capacity if capacity > 0 else math.inf
-
     def capacity(self, worker: Candidate) -> float:
         """Streams that one worker can decode in time at the machine's present heat; infinite while unknown."""
         return self.heat.share * worker.load.capacity
-
-    def load(self, workers: Mapping[str, Candidate], now_ns: int) -> float:
-        """What the live sessions need, by what all workers can do: 1 is full."""
-        capacity = sum(self.capacity(worker) for worker in workers.values())
-        if not workers or math.isinf(capacity):
-            return 0.0
-        in_use = sum(self.needed(worker, now_ns) for worker in workers.values())
-        return in_use / capacity if capacity > 0 else math.inf
 
     def choose_model(self, workers: Mapping[str, Candidate], now_ns: int) -> str:
         """The model of a live session that names none: empty for the active one, else the lighter one's name.
@@ -119,10 +108,12 @@ class Admission:
         """
         if not self._settings.lighter_model:
             return ""
+        settings, found = self._settings, list(workers.values())
         if self.is_lighter:
-            self.is_lighter = self.load(workers, now_ns) > self._settings.lighter_until
+            self.is_lighter = min(self.load(worker, now_ns) for worker in found) > settings.lighter_until
         else:
-            self.is_lighter = all(worker.opened_ns and self.room(worker, 1, now_ns) < 0 for worker in workers.values())
+            least = min(self.load(worker, now_ns, 1) for worker in found)
+            self.is_lighter = least > settings.lighter_above and not any(map(_is_idle, found))
         return self._settings.lighter_model if self.is_lighter else ""
 
     def session_ended(self, now_ns: int, duration_s: float) -> None:
@@ -133,7 +124,7 @@ class Admission:
         return Overloaded(reason, self._turnover.refused(now_ns, sessions))
 
     def _why_full(self, workers: Mapping[str, Candidate], now_ns: int) -> str:
-        capacity = sum(self.capacity(worker) for worker in workers.values())
+        capacity = sum(self.capacity(worker) * max(0.0, 1 - worker.others_load) for worker in workers.values())
         in_use = sum(self.needed(worker, now_ns) for worker in workers.values())
         sessions = sum(len(worker.opened_ns) for worker in workers.values())
         cause = f" ({self.heat.reason})" if self.heat.reason else ""
@@ -141,3 +132,8 @@ class Admission:
             f"this machine keeps up with {capacity:.1f} streams that talk{cause}, and the {sessions} that are open "
             f"need {in_use:.1f}"
         )
+
+
+def _is_idle(worker: Candidate) -> bool:
+    """A machine that is too slow for one stream still serves one: late, which is more than not at all."""
+    return not worker.opened_ns and not worker.others_load

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from edge_asr.clock import Clock
@@ -31,7 +32,8 @@ class Capacity:
     Args:
         settings: Groups ``admission`` and ``limits`` count.
         cpus: Cores of the workers, whose clock is watched.
-        sessions_of: The sessions that a place has.
+        places: All of them.
+        sessions_of: The sessions that one of them has.
         instruments: Where it is counted.
         clock: What times are read from.
         root: Where ``proc`` and ``sys`` are.
@@ -41,6 +43,7 @@ class Capacity:
         self,
         settings: Settings,
         cpus: Collection[int],
+        places: Callable[[], Iterable[Place]],
         sessions_of: Callable[[Place], Sequence[PoolSession]],
         instruments: Instruments,
         clock: Clock,
@@ -48,6 +51,7 @@ class Capacity:
     ) -> None:
         self._policy = Admission(settings.admission, settings.limits.max_sessions)
         self._sensor = HeatSensor(cpus, settings.admission.temperature_limit_c, root)
+        self._places = places
         self._sessions_of = sessions_of
         self._instruments = instruments
         self._clock = clock
@@ -161,7 +165,19 @@ class Capacity:
             name, vitals.bounds.hard if vitals.bounds is not None else 0, len(vitals.escaped)
         )
 
+    def _others_load(self, place: Place) -> float:
+        """Of workers of other models on the same cores."""
+        cores, now_ns = set(place.vitals.cpus), self._clock.now_ns()
+        return sum(
+            self._policy.load(self._candidate_alone(other), now_ns)
+            for other in self._places()
+            if other is not place and other.model.name != place.model.name and cores & set(other.vitals.cpus)
+        )
+
     def _candidate(self, place: Place) -> Candidate:
+        return replace(self._candidate_alone(place), others_load=self._others_load(place))
+
+    def _candidate_alone(self, place: Place) -> Candidate:
         vitals = self._note_process(place)
         sessions = self._sessions_of(place)
         opened_ns = tuple(session.opened_ns for session in sessions if not session.is_batch)

@@ -77,7 +77,9 @@ class Pool:
         self.front_cpus = placement.front
         """Cores that no worker has; where this process is best kept to."""
         worker_cpus = {cpu for cpus in placement.workers for cpu in cpus}
-        self._capacity = Capacity(model.settings, worker_cpus, self._handover.sessions_of, instruments, self._clock)
+        self._capacity = Capacity(
+            model.settings, worker_cpus, lambda: self._roster, self._handover.sessions_of, instruments, self._clock
+        )
         self._is_trimmed = False
         self._checking: asyncio.Task[None] | None = None
         instruments.watch_memory("front", lambda: read_process_memory(os.getpid()).resident_bytes)

@@ -104,19 +104,33 @@ def test_without_a_lighter_model_there_is_no_other_choice() -> None:
 
 
 def test_the_lighter_model_serves_new_sessions_until_the_load_has_fallen() -> None:
-    policy = admission(lighter_model="small", lighter_until=0.5)
-    chosen = [policy.choose_model({"0": worker(4, sessions)}, NOW_NS) for sessions in (3, 4, 3, 2, 3)]
+    policy = admission(lighter_model="small", lighter_above=0.75, lighter_until=0.5)
+    chosen = [policy.choose_model({"0": worker(4, sessions)}, NOW_NS) for sessions in (2, 3, 3, 2, 2)]
     assert chosen == ["", "small", "small", "", ""]
 
 
 def test_one_worker_with_room_is_enough_for_the_active_model() -> None:
     policy = admission(lighter_model="small")
-    assert policy.choose_model({"0": worker(4, 4), "1": worker(4, 3)}, NOW_NS) == ""
+    assert policy.choose_model({"0": worker(4, 4), "1": worker(4, 2)}, NOW_NS) == ""
+
+
+def test_the_lighter_model_shares_the_cores_with_the_active_one() -> None:
+    """Three of four streams are taken there, so a quarter of its eight is left here."""
+    policy = admission()
+    busy = Candidate(worker(8).load, (0,), others_load=0.75)
+    assert admit(policy, busy) == "0"
+    with pytest.raises(Overloaded, match=r"keeps up with 2\.0 streams that talk, and the 2 that are open need 2\.0"):
+        admit(policy, Candidate(worker(8).load, (0, 0), others_load=0.75))
+
+
+def test_a_first_session_is_not_free_where_another_model_uses_the_cores() -> None:
+    with pytest.raises(Overloaded):
+        admit(admission(), Candidate(worker(8).load, (), others_load=0.9))
 
 
 def test_load_is_what_is_needed_by_what_can_be_done() -> None:
-    assert admission().load({"0": worker(4, 1), "1": worker(4, 3)}, NOW_NS) == pytest.approx(0.5)
-    assert admission().load({"0": worker(0, 1)}, NOW_NS) == 0.0, "nothing is known"
+    assert admission().load(worker(4, 1), NOW_NS) == pytest.approx(0.25)
+    assert admission().load(worker(0, 1), NOW_NS) == 0.0, "nothing is known"
     policy = admission()
     policy.heat = Heat(frequency_share=0.0)
-    assert policy.load({"0": worker(4, 1)}, NOW_NS) == math.inf
+    assert policy.load(worker(4, 1), NOW_NS) == math.inf

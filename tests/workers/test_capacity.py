@@ -68,13 +68,12 @@ async def test_a_recording_is_taken_beside_a_full_house(make_pool, tmp_path):
     assert final.text == "word"
 
 
-async def test_the_lighter_model_serves_who_would_be_refused_and_says_so(make_pool, tmp_path, registry):
-    lighter = replace(TWO_STREAMS, lighter_model="blue", lighter_until=0.5)
-    pool = await started(make_pool, tmp_path, lighter)
-    first, second = [await pool.open(PCM, protocol="test") for _ in range(2)]
-    third = await pool.open(PCM, protocol="test")
+async def test_under_load_new_sessions_get_the_lighter_model_and_are_told_so(make_pool, tmp_path, registry):
+    pool = await started(make_pool, tmp_path, AdmissionSettings(streams=4, lighter_model="blue"))
+    sessions = [await pool.open(PCM, protocol="test") for _ in range(3)]
+    fourth = await pool.open(PCM, protocol="test")
     assert registry.get_sample_value("edge_asr_lighter_model_in_use") == 1.0
-    notice, final = await say(third)
+    notice, final = await say(fourth)
     assert isinstance(notice, Notice)
     assert (notice.code, notice.message) == (
         "lighter_model",
@@ -82,11 +81,19 @@ async def test_the_lighter_model_serves_who_would_be_refused_and_says_so(make_po
     )
     assert isinstance(final, Final)
     assert final.text == "blue"
-    for session in (first, second):
+    for session in sessions:
         await say(session)
-    fourth = await pool.open(PCM, protocol="test")
-    assert [event.text for event in await say(fourth)] == ["word"]
+    fifth = await pool.open(PCM, protocol="test")
+    assert [event.text for event in await say(fifth)] == ["word"]
     assert registry.get_sample_value("edge_asr_lighter_model_in_use") == 0.0
+
+
+async def test_both_models_share_the_cores(make_pool, tmp_path):
+    pool = await started(make_pool, tmp_path, AdmissionSettings(streams=2, lighter_model="blue", lighter_above=1.0))
+    for _ in range(2):
+        await pool.open(PCM, protocol="test")
+    with pytest.raises(Overloaded, match=r"keeps up with 0\.0 streams"):
+        await pool.open(PCM, protocol="test")
 
 
 async def test_a_model_asked_for_by_name_is_never_replaced_by_the_lighter_one(make_pool, tmp_path):
@@ -100,7 +107,7 @@ async def test_a_model_asked_for_by_name_is_never_replaced_by_the_lighter_one(ma
 async def test_a_lighter_model_that_is_not_there_leaves_the_refusal(make_pool, tmp_path, caplog):
     pool = await started(make_pool, tmp_path, replace(TWO_STREAMS, lighter_model="purple"))
     for _ in range(2):
-        await pool.open(PCM, protocol="test")
+        await pool.open(PCM, protocol="test")  # the second one comes above the mark already
     with pytest.raises(Overloaded, match="keeps up with"):
         await pool.open(PCM, protocol="test")
     assert "the lighter model cannot be had: model 'purple' is not installed" in caplog.text
