@@ -34,7 +34,7 @@ from edge_asr.workers.messages import Ready
 
 logger = logging.getLogger(__name__)
 
-WAIT_S = 0.05
+WAIT_S = 0.5
 """A client that had to wait for so long is faster than the recogniser, and no microphone."""
 
 
