@@ -17,6 +17,8 @@ from edge_asr.cli.options import common_options
 )
 @click.option("--realtime", is_flag=True, help="Send at the pace of speech, as a microphone would.")
 @click.option("--language", default="", metavar="TAG", help="Language to ask for, such as en.")
+@click.option("--model", default="", metavar="NAME", help="Model to ask for; default: the active one.")
+@click.option("--hotword", multiple=True, metavar="WORD", help="Word or phrase to expect; may be given several times.")
 @click.option("--token-file", metavar="FILE", help="File with the daemon's bearer token.")
 @click.option("--json", "as_json", is_flag=True, help="Print every event and the latencies as one JSON line each.")
 @common_options
@@ -26,6 +28,8 @@ def client(
     protocol: str | None,
     realtime: bool,
     language: str,
+    model: str,
+    hotword: tuple[str, ...],
     token_file: str | None,
     as_json: bool,
 ) -> None:
@@ -41,13 +45,14 @@ def client(
       edge-asr client --protocol sherpa ws://127.0.0.1:6006 speech.wav
     """
     from edge_asr.cli.client_job import Wishes, run_job
+    from edge_asr.cli.client_links import Wanted
 
     wishes = Wishes.checked(
         url=url,
         files=files,
         protocol=protocol,
         is_realtime=realtime,
-        language=language,
+        wanted=Wanted(language, model, hotword),
         token_file=token_file,
         as_json=as_json,
     )

@@ -23,6 +23,7 @@ from edge_asr.cli.client_links import (
     WYOMING_SCHEMES,
     Pcm,
     Timing,
+    Wanted,
     converse_native,
     converse_wyoming,
     transcribe_openai,
@@ -60,7 +61,7 @@ _SCHEMES: dict[Protocol, tuple[str, ...]] = {
     "realtime": WEBSOCKET_SCHEMES,
 }
 
-Converse = Callable[[DaemonAddress, Pcm, str, Timing], AsyncIterator[TranscriptEvent]]
+Converse = Callable[[DaemonAddress, Pcm, Wanted, Timing], AsyncIterator[TranscriptEvent]]
 
 _CONVERSE: dict[Protocol, Converse] = {
     "native": converse_native,
@@ -83,7 +84,7 @@ class Wishes:
     files: tuple[str, ...]
     protocol: Protocol
     is_realtime: bool
-    language: str
+    wanted: Wanted
     as_json: bool
 
     @classmethod
@@ -94,7 +95,7 @@ class Wishes:
         files: tuple[str, ...],
         protocol: str | None,
         is_realtime: bool,
-        language: str,
+        wanted: Wanted,
         token_file: str | None,
         as_json: bool,
     ) -> Wishes:
@@ -110,7 +111,7 @@ class Wishes:
         if files.count(STANDARD_INPUT) > 1:
             raise ConfigurationError("standard input can be read only once; write `-` once")
         address = parse_address(url, _SCHEMES[chosen], token_file)
-        return cls(address, files, chosen, is_realtime, language, as_json)
+        return cls(address, files, chosen, is_realtime, wanted, as_json)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +148,7 @@ class Job:
     def _send(self, file: str) -> None:
         timing = Timing(MonotonicClock())
         if self.wishes.protocol == "openai":
-            events = transcribe_openai(
-                self.wishes.address, file, lambda: file_pieces(file), self.wishes.language, timing
-            )
+            events = transcribe_openai(self.wishes.address, file, lambda: file_pieces(file), self.wishes.wanted, timing)
             self._finish(file, timing, _heard(self, file, events))
         else:
             asyncio.run(self._stream(file, timing))
@@ -164,7 +163,7 @@ class Job:
                 samples = resampled(iter(source), source.sample_rate_hz, rate_hz, length)
                 audio = Pcm(rate_hz, pcm_pieces(samples))
                 hearing = Hearing(self, file)
-                async for event in converse(self.wishes.address, audio, self.wishes.language, timing):
+                async for event in converse(self.wishes.address, audio, self.wishes.wanted, timing):
                     hearing.take(event, timing.clock.now_ns())
                 hearing.audio_s = length.seconds
             self._finish(file, timing, hearing)

@@ -51,6 +51,21 @@ class Timing:
 
 
 @dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is asked of a session, in whichever protocol's words."""
+
+    language: str = ""
+    model: str = ""
+    """Store name; empty for the active one."""
+    hotwords: tuple[str, ...] = ()
+
+    def named(self, language: str, model: str, hotwords: str) -> dict[str, Any]:
+        """What was asked for, by the names that a protocol has for it."""
+        asked = {language: self.language, model: self.model, hotwords: list(self.hotwords)}
+        return {name: value for name, value in asked.items() if value}
+
+
+@dataclass(frozen=True, slots=True)
 class Pcm:
     """A recording as 16-bit mono samples."""
 
@@ -59,11 +74,16 @@ class Pcm:
 
 
 async def converse_native(
-    address: DaemonAddress, audio: Pcm, language: str, timing: Timing
+    address: DaemonAddress, audio: Pcm, wanted: Wanted, timing: Timing
 ) -> AsyncIterator[TranscriptEvent]:
     """The native websocket protocol."""
     async with websocket(address, "/v1/stream") as socket:
-        options = SessionOptions(sample_rate_hz=audio.sample_rate_hz, language=language)
+        options = SessionOptions(
+            sample_rate_hz=audio.sample_rate_hz,
+            language=wanted.language,
+            model=wanted.model,
+            hotwords=wanted.hotwords,
+        )
         await socket.send(native.hello(options))
         answer = native.parse_server_message(str(await socket.recv()))
         if isinstance(answer, Failed):
@@ -120,12 +140,12 @@ def reason_of(closed: ConnectionClosed) -> str:
 
 
 async def converse_wyoming(
-    address: DaemonAddress, audio: Pcm, language: str, timing: Timing
+    address: DaemonAddress, audio: Pcm, wanted: Wanted, timing: Timing
 ) -> AsyncIterator[TranscriptEvent]:
     """Wyoming in the order of Home Assistant."""
     reader, writer = await _open_stream(address)
     try:
-        async with sending(_send_wyoming(writer, audio, language, timing), writer.transport.abort):
+        async with sending(_send_wyoming(writer, audio, wanted, timing), writer.transport.abort):
             async for event in _wyoming_events(reader):
                 yield event
                 if isinstance(event, SessionEnded | Failed):
@@ -147,9 +167,9 @@ async def _open_stream(address: DaemonAddress) -> tuple[asyncio.StreamReader, as
         raise address.unreachable(error) from error
 
 
-async def _send_wyoming(writer: asyncio.StreamWriter, audio: Pcm, language: str, timing: Timing) -> None:
+async def _send_wyoming(writer: asyncio.StreamWriter, audio: Pcm, wanted: Wanted, timing: Timing) -> None:
     layout = {"rate": audio.sample_rate_hz, "width": 2, "channels": 1}
-    writer.write(encode_event(WyomingEvent("transcribe", {"language": language} if language else {})))
+    writer.write(encode_event(WyomingEvent("transcribe", wanted.named("language", "name", "transcript_names"))))
     writer.write(encode_event(WyomingEvent("audio-start", layout)))
     async for piece in audio.pieces:
         writer.write(encode_event(WyomingEvent("audio-chunk", layout, piece)))
@@ -201,7 +221,7 @@ async def _or_hang_up(work: Coroutine[None, None, None], hang_up: Callable[[], N
 
 
 def transcribe_openai(
-    address: DaemonAddress, name: str, pieces: Callable[[], Iterator[bytes]], language: str, timing: Timing
+    address: DaemonAddress, name: str, pieces: Callable[[], Iterator[bytes]], wanted: Wanted, timing: Timing
 ) -> list[TranscriptEvent]:
     """OpenAI's transcription endpoint: the file as it is, one answer; blocks.
 
@@ -209,14 +229,14 @@ def transcribe_openai(
         address: Of the daemon.
         name: Of the file, which tells some decoders what it is.
         pieces: The file's bytes.
-        language: To ask for; may be empty.
+        wanted: To ask for.
         timing: Told when the upload left.
     """
     boundary = secrets.token_hex(16)
     headers = {**address.headers, "Content-Type": f"multipart/form-data; boundary={boundary}"}
     connection = _http_connection(address)
     try:
-        body = _form(boundary, name, pieces(), language, timing)
+        body = _form(boundary, name, pieces(), wanted, timing)
         connection.request("POST", address.with_path("/v1/audio/transcriptions"), body, headers, encode_chunked=True)
         response = connection.getresponse()
         return _openai_events(address, response.status, response.read())
@@ -233,9 +253,9 @@ def _http_connection(address: DaemonAddress) -> http.client.HTTPConnection:
     return http.client.HTTPConnection(address.host, address.port, timeout=ANSWER_TIMEOUT_S)
 
 
-def _form(boundary: str, name: str, pieces: Iterator[bytes], language: str, timing: Timing) -> Iterator[bytes]:
-    fields = {"model": "", "response_format": "verbose_json", "language": language}
-    for field, value in fields.items():
+def _form(boundary: str, name: str, pieces: Iterator[bytes], wanted: Wanted, timing: Timing) -> Iterator[bytes]:
+    fields = [("model", wanted.model), ("response_format", "verbose_json"), ("language", wanted.language)]
+    for field, value in [*fields, *(("keywords[]", word) for word in wanted.hotwords)]:
         yield f'--{boundary}\r\nContent-Disposition: form-data; name="{field}"\r\n\r\n{value}\r\n'.encode()
     for granularity in ("word", "segment"):
         disposition = 'form-data; name="timestamp_granularities[]"'

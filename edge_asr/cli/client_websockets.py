@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 from websockets.asyncio.client import ClientConnection
 
-from edge_asr.cli.client_links import Pcm, Timing, sending, websocket
+from edge_asr.cli.client_links import Pcm, Timing, Wanted, sending, websocket
 from edge_asr.cli.daemon_address import DaemonAddress
 from edge_asr.errors import MachineError, ProtocolViolation
 from edge_asr.events import Failed, Final, Partial, SessionEnded, TranscriptEvent, Word
@@ -30,12 +30,13 @@ _TRANSCRIPTION = "conversation.item.input_audio_transcription"
 
 
 async def converse_vosk(
-    address: DaemonAddress, audio: Pcm, language: str, timing: Timing
+    address: DaemonAddress, audio: Pcm, wanted: Wanted, timing: Timing
 ) -> AsyncIterator[TranscriptEvent]:
     """vosk-server's protocol: send, wait for the answer, send; so it cannot be faster than the recogniser."""
     segment = revision = 0
     async with websocket(address, "/vosk") as socket:
-        config = {"sample_rate": audio.sample_rate_hz, "words": True, **({"language": language} if language else {})}
+        asked = wanted.named("language", "model", "phrase_list")
+        config = {"sample_rate": audio.sample_rate_hz, "words": True, **asked}
         await socket.send(json.dumps({"config": config}))
         async for piece in _regrouped(audio, VOSK_PIECE_S):
             await socket.send(piece)
@@ -59,13 +60,13 @@ def _vosk_final(segment: int, answer: dict[str, Any], reason: Any) -> Final:  # 
 
 
 async def converse_sherpa(
-    address: DaemonAddress, audio: Pcm, language: str, timing: Timing
+    address: DaemonAddress, audio: Pcm, wanted: Wanted, timing: Timing
 ) -> AsyncIterator[TranscriptEvent]:
     """sherpa-onnx's online protocol; the audio must be at 16 kHz."""
     revision = 0
-    path = f"/sherpa?{urlencode({'language': language})}" if language else "/sherpa"
+    query = urlencode({**wanted.named("language", "model", "hotwords"), "hotwords": ",".join(wanted.hotwords)})
     async with (
-        websocket(address, path) as socket,
+        websocket(address, f"/sherpa?{query}") as socket,
         sending(_send_sherpa(socket, audio, timing), socket.transport.abort),
     ):
         async for message in socket:
@@ -100,12 +101,12 @@ def _sherpa_final(result: dict[str, Any]) -> Final:
 
 
 async def converse_realtime(
-    address: DaemonAddress, audio: Pcm, language: str, timing: Timing
+    address: DaemonAddress, audio: Pcm, wanted: Wanted, timing: Timing
 ) -> AsyncIterator[TranscriptEvent]:
     """OpenAI's realtime transcription: turns by silence, the last one by a commit; the audio must be at 24 kHz."""
     async with (
         websocket(address, "/v1/realtime?intent=transcription") as socket,
-        sending(_send_realtime(socket, audio, language, timing), socket.transport.abort),
+        sending(_send_realtime(socket, audio, wanted, timing), socket.transport.abort),
     ):
         turns = _Turns()
         async for message in socket:
@@ -116,8 +117,8 @@ async def converse_realtime(
         raise MachineError(f"the daemon hung up before the end: {socket.close_reason or 'no reason given'}")
 
 
-async def _send_realtime(socket: ClientConnection, audio: Pcm, language: str, timing: Timing) -> None:
-    transcription = {"language": language} if language else {}
+async def _send_realtime(socket: ClientConnection, audio: Pcm, wanted: Wanted, timing: Timing) -> None:
+    transcription = wanted.named("language", "model", "keywords")
     heard = {"format": {"type": "audio/pcm", "rate": audio.sample_rate_hz}, "transcription": transcription}
     session = {"type": "transcription", "audio": {"input": heard}}
     await _say(socket, "session.update", session=session)

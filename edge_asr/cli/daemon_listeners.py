@@ -15,7 +15,7 @@ from edge_asr.bench.document import Utterance
 from edge_asr.bench.hearing import Asked, Hearing, Schedule, utterance_of, word_errors
 from edge_asr.bench.paced import HOPELESS_S, LAST_WORD_S, PATIENCE_S, PAUSE_S, is_ended_at_once
 from edge_asr.bench.thinning import Thinned
-from edge_asr.cli.client_links import Pcm, Timing, converse_native
+from edge_asr.cli.client_links import Pcm, Timing, Wanted, converse_native
 from edge_asr.cli.daemon_address import DaemonAddress
 from edge_asr.clock import Clock
 from edge_asr.events import Failed, Final
@@ -112,7 +112,7 @@ async def _rush(company: Company, clip: ClipAudio) -> str:
 
     hearing = Hearing()
     audio = Pcm(clip.sample_rate_hz, pieces())
-    async for event in converse_native(company.address, audio, company.language, Timing(company.clock)):
+    async for event in converse_native(company.address, audio, Wanted(company.language), Timing(company.clock)):
         hearing.hear(event, company.clock.now_ns())
         if isinstance(event, Failed):
             company.talk.failures[event.message] += 1
@@ -145,7 +145,7 @@ class _Recording:
     async def play(self, due_ns: int) -> None:
         company = self._company
         audio = Pcm(self._clip.sample_rate_hz, self._pieces(due_ns))
-        async for event in converse_native(company.address, audio, company.language, Timing(company.clock)):
+        async for event in converse_native(company.address, audio, Wanted(company.language), Timing(company.clock)):
             self._hearing.hear(event, company.clock.now_ns(), self._released_ns)
             if isinstance(event, Final) and event.end_s >= self._schedule.end_s - LAST_WORD_S:
                 self._is_closed = True

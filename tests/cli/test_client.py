@@ -133,6 +133,16 @@ def test_each_protocol_gets_audio_at_a_rate_it_takes(run: Run, doors: Doors, pro
     assert duration_s == pytest.approx(1.554, abs=0.01)
 
 
+@PROTOCOLS
+def test_language_model_and_hotwords_are_asked_for_in_the_protocols_own_words(
+    run: Run, doors: Doors, protocol: str
+) -> None:
+    wanted = ("--language", "en", "--model", "starter-en", "--hotword", "kitchen", "--hotword", "living room")
+    run("client", "--protocol", protocol, *wanted, doors.url(protocol), CLIP)
+    options = doors.recognizer.sessions[0].options
+    assert (options.language, options.model, options.hotwords) == ("en", "starter-en", ("kitchen", "living room"))
+
+
 @pytest.mark.parametrize("scheme", ["http", "ws", "tcp", "unix"])
 def test_nobody_at_the_address_is_said_with_the_next_step(run: Run, scheme: str, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as probe:

@@ -11,6 +11,7 @@ from edge_asr.cli.client_links import (
     WYOMING_SCHEMES,
     Pcm,
     Timing,
+    Wanted,
     converse_native,
     converse_wyoming,
 )
@@ -32,7 +33,7 @@ async def test_a_recording_that_breaks_off_ends_the_native_session_at_once() -> 
     async with http_door(recognizer) as base:
         address = parse_address(base, WEBSOCKET_SCHEMES)
         with pytest.raises(AudioUnreadable, match=r"talk\.flac: it is damaged"):
-            async for _ in converse_native(address, Pcm(16_000, damaged()), "", Timing(MonotonicClock())):
+            async for _ in converse_native(address, Pcm(16_000, damaged()), Wanted(), Timing(MonotonicClock())):
                 pass
         await recognizer.is_idle.wait()
 
@@ -42,6 +43,6 @@ async def test_a_recording_that_breaks_off_ends_the_wyoming_session_at_once() ->
     async with wyoming_door(recognizer) as uri:
         address = parse_address(uri, WYOMING_SCHEMES)
         with pytest.raises(AudioUnreadable, match=r"talk\.flac: it is damaged"):
-            async for _ in converse_wyoming(address, Pcm(16_000, damaged()), "", Timing(MonotonicClock())):
+            async for _ in converse_wyoming(address, Pcm(16_000, damaged()), Wanted(), Timing(MonotonicClock())):
                 pass
         await recognizer.is_idle.wait()
