@@ -64,5 +64,21 @@ def daemon() -> Iterator[DaemonProcess]:
 
 @pytest.fixture
 def browser(speech: Path) -> Iterator[Browser]:
+    """A browser of its own, whose microphone hears the speech once."""
     with Browser(speech) as opened:
         yield opened
+
+
+@pytest.fixture(scope="session")
+def _one_for_all() -> Iterator[Browser]:
+    with Browser() as opened:
+        yield opened
+
+
+@pytest.fixture
+def reader(_one_for_all: Browser) -> Browser:
+    """A browser for what needs no microphone; the same for all tests, each of which opens the page anew."""
+    _one_for_all.complaints.clear()
+    _one_for_all.prefer()
+    _one_for_all.resize(1280, 900)
+    return _one_for_all

@@ -41,7 +41,7 @@ def test_the_boards_microphone_is_read_along_and_its_loss_is_seen(
 
 
 @pytest.mark.model
-def test_a_daemon_without_a_microphone_offers_none(browser: Browser, daemon: DaemonProcess) -> None:
-    browser.open(f"{daemon.http}/")
-    browser.wait("document.querySelector('#daemon').className === 'ready'")
-    assert browser.evaluate("document.querySelector('#board').hidden")
+def test_a_daemon_without_a_microphone_offers_none(reader: Browser, daemon: DaemonProcess) -> None:
+    reader.open(f"{daemon.http}/")
+    reader.wait("document.querySelector('#daemon').className === 'ready'")
+    assert reader.evaluate("document.querySelector('#board').hidden")

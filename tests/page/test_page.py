@@ -73,33 +73,33 @@ def test_the_charts_move_while_somebody_speaks(browser: Browser, daemon: DaemonP
 
 
 @pytest.mark.model
-def test_a_recording_is_read(browser: Browser, daemon: DaemonProcess, speech: Path) -> None:
-    browser.open(f"{daemon.http}/")
-    browser.choose_file("#file", speech)
-    browser.wait(f"{FINALS}.length === {len(SAID)} && {IS_IDLE}")
-    assert browser.evaluate(FINALS) == SAID
-    assert browser.text("#state") == "speech.wav is read."
-    assert browser.complaints == []
+def test_a_recording_is_read(reader: Browser, daemon: DaemonProcess, speech: Path) -> None:
+    reader.open(f"{daemon.http}/")
+    reader.choose_file("#file", speech)
+    reader.wait(f"{FINALS}.length === {len(SAID)} && {IS_IDLE}")
+    assert reader.evaluate(FINALS) == SAID
+    assert reader.text("#state") == "speech.wav is read."
+    assert reader.complaints == []
 
 
 @pytest.mark.model
-def test_a_recording_dropped_on_the_page_is_read(browser: Browser, daemon: DaemonProcess, speech: Path) -> None:
-    browser.open(f"{daemon.http}/")
+def test_a_recording_dropped_on_the_page_is_read(reader: Browser, daemon: DaemonProcess, speech: Path) -> None:
+    reader.open(f"{daemon.http}/")
     dropped = {"items": [], "files": [str(speech)], "dragOperationsMask": 1}
     for kind in ("dragEnter", "dragOver"):
-        browser.call("Input.dispatchDragEvent", type=kind, x=300, y=300, data=dropped)
-    browser.wait("!document.querySelector('#drop').hidden")
-    browser.call("Input.dispatchDragEvent", type="drop", x=300, y=300, data=dropped)
-    browser.wait(f"{FINALS}.length === {len(SAID)} && {IS_IDLE}")
-    assert browser.evaluate("document.querySelector('#drop').hidden")
-    assert browser.evaluate(FINALS) == SAID
+        reader.call("Input.dispatchDragEvent", type=kind, x=300, y=300, data=dropped)
+    reader.wait("!document.querySelector('#drop').hidden")
+    reader.call("Input.dispatchDragEvent", type="drop", x=300, y=300, data=dropped)
+    reader.wait(f"{FINALS}.length === {len(SAID)} && {IS_IDLE}")
+    assert reader.evaluate("document.querySelector('#drop').hidden")
+    assert reader.evaluate(FINALS) == SAID
 
 
 @pytest.mark.model
 def test_what_was_meant_by_a_command_stands_below_it_and_nothing_said_becomes_markup(
-    browser: Browser, daemon: DaemonProcess
+    reader: Browser, daemon: DaemonProcess
 ) -> None:
-    browser.open(f"{daemon.http}/")
+    reader.open(f"{daemon.http}/")
     event = {
         "type": "final",
         "text": "<img src=x onerror=alert(1)>",
@@ -107,36 +107,36 @@ def test_what_was_meant_by_a_command_stands_below_it_and_nothing_said_becomes_ma
         "end_s": 2.0,
         "command": {"intent": "SetTimer", "slots": {"minutes": 5, "name": "<b>tea</b>"}, "score": 0.9},
     }
-    browser.evaluate(f"import('/page/captions.js').then((captions) => captions.show({json.dumps(event)}, 0))")
-    assert browser.evaluate(FINALS) == ["<img src=x onerror=alert(1)>"]
-    assert browser.text("#finals .meant") == "SetTimer · minutes: 5 · name: <b>tea</b>"
-    assert browser.evaluate("document.querySelectorAll('#finals img, #finals b').length") == 0
+    reader.evaluate(f"import('/page/captions.js').then((captions) => captions.show({json.dumps(event)}, 0))")
+    assert reader.evaluate(FINALS) == ["<img src=x onerror=alert(1)>"]
+    assert reader.text("#finals .meant") == "SetTimer · minutes: 5 · name: <b>tea</b>"
+    assert reader.evaluate("document.querySelectorAll('#finals img, #finals b').length") == 0
 
 
 @pytest.mark.model
-def test_what_was_said_can_be_taken_along_and_cleared(browser: Browser, daemon: DaemonProcess, speech: Path) -> None:
-    browser.open(f"{daemon.http}/")
-    browser.choose_file("#file", speech)
-    browser.wait(f"{FINALS}.length === {len(SAID)} && {IS_IDLE}")
-    subtitles = browser.evaluate("import('/page/captions.js').then((captions) => captions.subtitles())")
+def test_what_was_said_can_be_taken_along_and_cleared(reader: Browser, daemon: DaemonProcess, speech: Path) -> None:
+    reader.open(f"{daemon.http}/")
+    reader.choose_file("#file", speech)
+    reader.wait(f"{FINALS}.length === {len(SAID)} && {IS_IDLE}")
+    subtitles = reader.evaluate("import('/page/captions.js').then((captions) => captions.subtitles())")
     cues = [cue.splitlines() for cue in subtitles.strip().split("\n\n")]
     assert [cue[0] for cue in cues] == ["1", "2", "3"]
     assert [cue[2] for cue in cues] == SAID
     assert cues[0][1].startswith("00:00:00,")
-    browser.click("#clear")
-    assert browser.evaluate(FINALS) == []
-    assert browser.evaluate("document.querySelector('#copy').disabled")
+    reader.click("#clear")
+    assert reader.evaluate(FINALS) == []
+    assert reader.evaluate("document.querySelector('#copy').disabled")
 
 
 @pytest.mark.model
-def test_a_file_that_is_no_recording_is_said_so(browser: Browser, daemon: DaemonProcess, tmp_path: Path) -> None:
+def test_a_file_that_is_no_recording_is_said_so(reader: Browser, daemon: DaemonProcess, tmp_path: Path) -> None:
     broken = tmp_path / "notes.wav"
     broken.write_text("not a sound")
-    browser.open(f"{daemon.http}/")
-    browser.choose_file("#file", broken)
-    browser.wait("document.querySelector('#state').className.includes('trouble')")
-    assert browser.text("#state").startswith("notes.wav cannot be read: ")
-    assert browser.evaluate(IS_IDLE)
+    reader.open(f"{daemon.http}/")
+    reader.choose_file("#file", broken)
+    reader.wait("document.querySelector('#state').className.includes('trouble')")
+    assert reader.text("#state").startswith("notes.wav cannot be read: ")
+    assert reader.evaluate(IS_IDLE)
 
 
 @pytest.mark.model
@@ -185,23 +185,23 @@ def test_a_daemon_with_a_token_is_asked_with_it(browser: Browser, tmp_path: Path
 
 @pytest.mark.model
 def test_over_plain_http_the_page_says_why_there_is_no_microphone(
-    browser: Browser, speech: Path, tmp_path: Path
+    reader: Browser, speech: Path, tmp_path: Path
 ) -> None:
     host = socket.gethostbyname(socket.gethostname())
     if host.startswith("127."):
         host = _address_of_this_machine()
     with DaemonProcess("-m", "starter-en", "--host", "0.0.0.0", "--insecure", "http") as daemon:
         port = daemon.http.rpartition(":")[2]
-        browser.open(f"http://{host}:{port}/")
-        browser.wait("document.querySelector('#daemon').className === 'ready'")
-        browser.screenshot(tmp_path / "insecure.png", is_whole=True)
-        assert browser.evaluate("document.querySelector('#listen').disabled")
-        reason = browser.text("#insecure")
+        reader.open(f"http://{host}:{port}/")
+        reader.wait("document.querySelector('#daemon').className === 'ready'")
+        reader.screenshot(tmp_path / "insecure.png", is_whole=True)
+        assert reader.evaluate("document.querySelector('#listen').disabled")
+        reason = reader.text("#insecure")
         assert "https" in reason
         assert f"ssh -L {port}:localhost:{port} USER@{host}" in reason
-        browser.choose_file("#file", speech)
-        browser.wait(f"{FINALS}.length === {len(SAID)} && {IS_IDLE}")
-        assert browser.complaints == []
+        reader.choose_file("#file", speech)
+        reader.wait(f"{FINALS}.length === {len(SAID)} && {IS_IDLE}")
+        assert reader.complaints == []
 
 
 def _address_of_this_machine() -> str:
@@ -256,13 +256,13 @@ def test_the_keyboard_is_enough(browser: Browser, daemon: DaemonProcess) -> None
 
 @pytest.mark.model
 @pytest.mark.parametrize("width", [320, 390, 768])
-def test_it_fits_on_small_screens(browser: Browser, daemon: DaemonProcess, width: int, tmp_path: Path) -> None:
-    browser.resize(width, 800, is_phone=True)
-    browser.open(f"{daemon.http}/")
-    browser.wait(f"{FIGURES}[4] === '0 of 16'")
-    browser.screenshot(tmp_path / f"phone-{width}.png", is_whole=True)
-    assert browser.evaluate("document.documentElement.scrollWidth") <= width
-    heights = browser.evaluate(
+def test_it_fits_on_small_screens(reader: Browser, daemon: DaemonProcess, width: int, tmp_path: Path) -> None:
+    reader.resize(width, 800, is_phone=True)
+    reader.open(f"{daemon.http}/")
+    reader.wait(f"{FIGURES}[4] === '0 of 16'")
+    reader.screenshot(tmp_path / f"phone-{width}.png", is_whole=True)
+    assert reader.evaluate("document.documentElement.scrollWidth") <= width
+    heights = reader.evaluate(
         "[...document.querySelectorAll('button')].map((b) => b.getBoundingClientRect().height).filter((h) => h > 0)"
     )
     assert min(heights) >= 44
@@ -270,12 +270,12 @@ def test_it_fits_on_small_screens(browser: Browser, daemon: DaemonProcess, width
 
 @pytest.mark.model
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_text_can_be_told_from_what_is_behind_it(browser: Browser, daemon: DaemonProcess, scheme: str) -> None:
-    browser.prefer(prefers_color_scheme=scheme)
-    browser.open(f"{daemon.http}/")
+def test_every_text_can_be_told_from_what_is_behind_it(reader: Browser, daemon: DaemonProcess, scheme: str) -> None:
+    reader.prefer(prefers_color_scheme=scheme)
+    reader.open(f"{daemon.http}/")
     style = "getComputedStyle(document.documentElement).getPropertyValue"
     colours = {
-        name: browser.evaluate(f"{style}({json.dumps(f'--{name}')})").strip()
+        name: reader.evaluate(f"{style}({json.dumps(f'--{name}')})").strip()
         for name in ("paper", "card", "ink", "soft", "accent", "second", "bad", "accent-ink", "stop", "stop-ink")
     }
     texts = [(text, ground) for text in ("ink", "soft", "accent", "second", "bad") for ground in ("paper", "card")]
@@ -298,14 +298,14 @@ def _luminance(colour: str) -> float:
 
 @pytest.mark.model
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_rules_of_accessibility_hold(browser: Browser, daemon: DaemonProcess, speech: Path, scheme: str) -> None:
+def test_the_rules_of_accessibility_hold(reader: Browser, daemon: DaemonProcess, speech: Path, scheme: str) -> None:
     rules = importlib.resources.files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
-    browser.prefer(prefers_color_scheme=scheme)
-    browser.open(f"{daemon.http}/")
-    browser.choose_file("#file", speech)
-    browser.wait(f"{FINALS}.length === {len(SAID)} && {IS_IDLE}")
-    browser.evaluate(f"{rules}; 0")
-    broken = browser.evaluate(
+    reader.prefer(prefers_color_scheme=scheme)
+    reader.open(f"{daemon.http}/")
+    reader.choose_file("#file", speech)
+    reader.wait(f"{FINALS}.length === {len(SAID)} && {IS_IDLE}")
+    reader.evaluate(f"{rules}; 0")
+    broken = reader.evaluate(
         "axe.run(document).then((found) => found.violations.map("
         " (rule) => [rule.id, ...rule.nodes.map((node) => node.html.slice(0, 200))]))"
     )
@@ -313,13 +313,13 @@ def test_the_rules_of_accessibility_hold(browser: Browser, daemon: DaemonProcess
 
 
 @pytest.mark.model
-def test_screen_readers_are_told_sentences_and_not_every_change(browser: Browser, daemon: DaemonProcess) -> None:
-    browser.open(f"{daemon.http}/")
-    live = browser.evaluate(
+def test_screen_readers_are_told_sentences_and_not_every_change(reader: Browser, daemon: DaemonProcess) -> None:
+    reader.open(f"{daemon.http}/")
+    live = reader.evaluate(
         "Object.fromEntries(['log', 'open'].map( (id) => [id, document.getElementById(id).getAttribute('aria-live')]))"
     )
     assert live == {"log": "polite", "open": "off"}
-    unnamed = browser.evaluate(
+    unnamed = reader.evaluate(
         "[...document.querySelectorAll('button, input:not([aria-hidden]), dialog')].filter((e) =>"
         " !(e.textContent.trim() || e.labels?.length || e.getAttribute('aria-labelledby'))).map((e) => e.id)"
     )
@@ -327,7 +327,7 @@ def test_screen_readers_are_told_sentences_and_not_every_change(browser: Browser
 
 
 @pytest.mark.model
-def test_nothing_moves_for_those_who_asked_for_that(browser: Browser, daemon: DaemonProcess) -> None:
-    browser.prefer(prefers_reduced_motion="reduce")
-    browser.open(f"{daemon.http}/")
-    assert browser.evaluate("getComputedStyle(document.querySelector('#level')).transitionDuration") in ("0s", "1e-05s")
+def test_nothing_moves_for_those_who_asked_for_that(reader: Browser, daemon: DaemonProcess) -> None:
+    reader.prefer(prefers_reduced_motion="reduce")
+    reader.open(f"{daemon.http}/")
+    assert reader.evaluate("getComputedStyle(document.querySelector('#level')).transitionDuration") in ("0s", "1e-05s")
