@@ -10,6 +10,7 @@ import sherpa_onnx
 
 from edge_asr.engines.ort_streaming import StreamingRunner
 from edge_asr.families import FAMILIES
+from edge_asr.quantize.blank import with_blank_penalty
 from edge_asr.quantize.graph import apply_assignment, load_graph, prepare_graph, quantizable_nodes
 from edge_asr.quantize.recipes import RecipeName, apply_recipe
 from edge_asr.quantize.save import save_model
@@ -40,6 +41,16 @@ def test_the_engine_decodes_what_a_recipe_made(recipe: RecipeName, tmp_path: Pat
     audio = padded(runner, swelling())
     before, after = (sherpa_tokens("lstm-transducer", each, audio) for each in (files, quantized))
     assert abs(len(after) - len(before)) < 0.2 * len(before)
+
+
+def test_the_engine_hears_more_where_the_blank_is_scored_lower(tmp_path: Path) -> None:
+    files = write_stateful_transducer(tmp_path / "float", "lstm")
+    models = {role: load_graph(files[role]) for role in ("encoder", "decoder", "joiner")}
+    penalised = with_blank_penalty(models, 0, 2.0)
+    joiner = save_model(penalised["joiner"], tmp_path / "joiner.onnx")[0]
+    audio = padded(StreamingRunner(files, FAMILIES["lstm-transducer"]), swelling())
+    before = sherpa_tokens("lstm-transducer", files, audio)
+    assert len(sherpa_tokens("lstm-transducer", {**files, "joiner": joiner}, audio)) > 1.05 * len(before)
 
 
 @pytest.mark.model
