@@ -2,7 +2,7 @@
 
 1. The usual int8 is made and judged: the yardstick for size, accuracy and speed.
 2. Every node is quantized alone, and what that does to the posteriors is its harm (``sensitivity.py``).
-3. Nodes and choices are put in order, the least harm for what they save first (``frontier.py``).
+3. Nodes and choices are put in order, the least harm for what they save first (``plan.py``).
 4. How far one may go along that order is found by bisection; every point is decoded by the real engine, and only the
    interval of its error rate decides (``accept.py``).
 5. Where the budget stops it, rescues are tried: clipping, bias correction, smoothing, other rounding, a penalty for the
@@ -26,7 +26,6 @@ from typing import Protocol
 from edge_asr.quantize.bisection import furthest
 from edge_asr.quantize.choices import Choice, Node, WeightAlgorithm, WeightOptions
 from edge_asr.quantize.costs import (
-    Costs,
     MeasuredProduct,
     costs_by_measuring,
     costs_by_table,
@@ -36,19 +35,16 @@ from edge_asr.quantize.costs import (
 )
 from edge_asr.quantize.document import Point
 from edge_asr.quantize.feedback import Moments
-from edge_asr.quantize.frontier import NodeKey, Option, Step, assignment_after, steps_of, with_step
+from edge_asr.quantize.frontier import NodeKey, Step, assignment_after, with_step
 from edge_asr.quantize.graph import Quantized, quantizable_nodes
 from edge_asr.quantize.moments import measure_moments
+from edge_asr.quantize.plan import plan
 from edge_asr.quantize.progress import Progress
 from edge_asr.quantize.recipes import PRODUCTS
 from edge_asr.quantize.sensitivity import Comparer, Harms, choices_to_measure, listeners_for, measure_harms
 from edge_asr.quantize.targets import Target
 from edge_asr.quantize.treatment import RESCUES, Treatment, rescue_of, treat
 from edge_asr.quantize.workshop import Made, Workshop
-
-TIME_WEIGHTS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 4.0)
-"""How much saved time counts beside saved bytes, both as shares of the whole; the first that keeps the predicted time
-of the smallest model within what is allowed is taken."""
 
 EXTRA_TRIES = 5
 """Steps beyond the end that are tried."""
@@ -61,9 +57,6 @@ ALGORITHMS: tuple[WeightAlgorithm, ...] = ("rtn", "hqq", "k-quant", "gptq")
 
 MOST_MOMENT_BYTES = 1 << 30
 """Of what ``gptq`` needs to know; where it is more, the other ways must do."""
-
-BYTES: Mapping[Choice, float] = {"fp32": 4.0, "fp16": 2.0, "int8": 1.0, "weight8": 1.125, "weight4": 0.625}
-"""In the file, for each weight; blocks of 32 have a float32 scale."""
 
 
 class Judge(Protocol):
@@ -90,60 +83,6 @@ class Searched:
     """Name of a candidate to the treatment it got."""
     rescues: list[str] = field(default_factory=list)
     """What was done beyond choosing, a sentence each."""
-
-
-def plan(
-    nodes: Sequence[Node], harms: Harms, costs: Costs, allowed: float | None = None
-) -> tuple[tuple[Step, ...], float]:
-    """The order of steps.
-
-    Args:
-        nodes: All of them.
-        harms: Of each choice that was measured.
-        costs: Time of each node in each form.
-        allowed: Time of all nodes together that must not be exceeded; by default that of the usual int8.
-
-    Returns:
-        The steps, and the weight of time that was needed.
-    """
-    if allowed is None:
-        allowed = usual_cost(nodes, costs)
-    steps: tuple[Step, ...] = ()
-    for weight in TIME_WEIGHTS:
-        options = _Options(nodes, harms, costs, weight)
-        steps = steps_of(((node.component, node.name), options.of(node)) for node in nodes)
-        chosen = assignment_after(steps)
-        total = sum(costs.of(node, chosen.get((node.component, node.name), "fp32")) for node in nodes)
-        if total <= allowed * (1 + 1e-9):
-            return steps, weight
-    return steps, TIME_WEIGHTS[-1]
-
-
-def usual_cost(nodes: Sequence[Node], costs: Costs) -> float:
-    """Time of all nodes as the usual int8 has them: ``MatMul`` by integers, the others in float32."""
-    return sum(costs.of(node, "int8" if node.operator == "MatMul" else "fp32") for node in nodes)
-
-
-class _Options:
-    """Weighs size and time of each choice of a node together, both as shares of the whole float32 model."""
-
-    def __init__(self, nodes: Sequence[Node], harms: Harms, costs: Costs, time_weight: float) -> None:
-        self._harms = harms
-        self._costs = costs
-        self._bytes = sum(node.weight_bytes for node in nodes)
-        self._time = sum(costs.of(node, "fp32") for node in nodes) or 1.0
-        self._time_weight = time_weight
-
-    def of(self, node: Node) -> list[Option]:
-        measured = self._harms.get((node.component, node.name), {})
-        return [
-            Option("fp32", self._cost(node, "fp32"), 0.0),
-            *(Option(choice, self._cost(node, choice), max(0.0, found.harm)) for choice, found in measured.items()),
-        ]
-
-    def _cost(self, node: Node, choice: Choice) -> float:
-        size = node.weight_bytes / 4 * BYTES[choice] / self._bytes
-        return size + self._time_weight * self._costs.of(node, choice) / self._time
 
 
 def minutes(seconds: float) -> str:
