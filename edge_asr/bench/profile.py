@@ -87,13 +87,11 @@ def parse_trace(content: bytes, graph: str) -> GraphProfile:
 
 
 def _products(kernels: Sequence[Mapping[str, Any]], graph: str) -> tuple[ProductTime, ...]:
-    calls: dict[tuple[str, int, int, int], int] = defaultdict(int)
-    times_ms: dict[tuple[str, int, int, int], float] = defaultdict(float)
+    times_ms: dict[tuple[str, int, int, int], list[float]] = defaultdict(list)
     for event in kernels:
         key = _product(event.get("args", {}))
         if key is not None:
-            calls[key] += 1
-            times_ms[key] += event["dur"] / 1000
+            times_ms[key].append(event["dur"] / 1000)
     return tuple(
         ProductTime(
             graph=graph,
@@ -101,10 +99,10 @@ def _products(kernels: Sequence[Mapping[str, Any]], graph: str) -> tuple[Product
             rows=rows,
             inputs=inputs,
             outputs=outputs,
-            calls=calls[operator, rows, inputs, outputs],
-            total_ms=round(total_ms, 4),
+            calls=len(own_ms),
+            least_ms=min(own_ms),
         )
-        for (operator, rows, inputs, outputs), total_ms in times_ms.items()
+        for (operator, rows, inputs, outputs), own_ms in times_ms.items()
     )
 
 

@@ -59,15 +59,13 @@ def board_times(products: Sequence[ProductTime], precision: str) -> Iterator[Mea
     from edge_asr.quantize.costs import MeasuredProduct
 
     before_s = {
-        (one.rows, one.inputs): one.total_ms / one.calls / 1000
-        for one in products
-        if one.operator == "DynamicQuantizeLinear"
+        (one.rows, one.inputs): one.least_ms / 1000 for one in products if one.operator == "DynamicQuantizeLinear"
     }
     for one in products:
         choice = _BLOCKS.get(precision) if one.operator == "MatMulNBits" else _CHOICES.get(one.operator)
         if choice is None:
             continue
-        seconds = one.total_ms / one.calls / 1000
+        seconds = one.least_ms / 1000
         if one.operator in _QUANTIZES_BEFORE:
             seconds += before_s.get((one.rows, one.inputs), 0.0)
         yield MeasuredProduct(choice, (one.rows, one.inputs, one.outputs), seconds)

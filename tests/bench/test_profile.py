@@ -53,8 +53,8 @@ def test_products_with_weights_are_kept_by_shape():
         ),
         "encoder",
     )
-    assert [(one.operator, one.rows, one.inputs, one.outputs, one.calls, one.total_ms) for one in profile.products] == [
-        ("MatMul", 16, 96, 192, 2, 0.4),
+    assert [(one.operator, one.rows, one.inputs, one.outputs, one.calls, one.least_ms) for one in profile.products] == [
+        ("MatMul", 16, 96, 192, 2, 0.1),
         ("DynamicQuantizeMatMul", 16, 128, 64, 1, 0.1),
     ]
 
