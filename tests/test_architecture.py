@@ -148,4 +148,5 @@ def test_importing_the_package_loads_no_native_or_web_package() -> None:
 
 def test_the_front_process_stays_without_numpy() -> None:
     heavy = {"numpy", "sherpa_onnx", "onnxruntime", "sounddevice", "soundfile", "soxr", "jiwer", "rich"}
-    assert not loaded_by("import edge_asr.daemon") & heavy
+    extras = {"aiomqtt", "paho", "zeroconf"}
+    assert not loaded_by("import edge_asr.daemon") & (heavy | extras)

@@ -7,6 +7,7 @@ import math
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import TypeVar
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -20,6 +21,8 @@ from edge_asr.servers.dialogue import PeerGone
 from edge_asr.servers.upload import discard_rest, receive_upload
 from edge_asr.settings import LimitSettings
 from edge_asr.workers.base import Recognizer, RecognizerSession
+
+Outcome = TypeVar("Outcome")
 
 
 class Transcriptions:
@@ -60,26 +63,34 @@ class Transcriptions:
         held.callback(session.cancel)
         await session.send_recording(upload.path, self._limits.max_upload_s)
         if wanted.is_streamed:
-            return await self._streamed(wanted, session, held)
+            events = session.events()
+            first = await _unless_gone(request, _first_of(events))
+            return _streamed(wanted, session, first, events, held)
         outcome = await _unless_gone(request, _collect(session, _language(wanted, session)))
         return body_response(render_error(outcome) if isinstance(outcome, Failed) else render(wanted, outcome))
 
     def _forget_upload(self) -> None:
         self._uploads -= 1
 
-    async def _streamed(
-        self, wanted: TranscriptionRequest, session: RecognizerSession, held: AsyncExitStack
-    ) -> Response:
-        """The response takes over what is held; a recording that fails at once is still answered with a status."""
-        events = session.events()
-        first = await anext(events, None)
-        if first is None:
-            raise NotReady("the daemon is stopping")
-        if isinstance(first, Failed):
-            return body_response(render_error(first))
-        ready = session.ready
-        stream = TranscriptStream(wanted, is_append_only=ready is not None and ready.is_append_only)
-        return _EventResponse(_streaming(stream, first, events), held.pop_all())
+
+async def _first_of(events: AsyncIterator[TranscriptEvent]) -> TranscriptEvent:
+    async for event in events:
+        return event
+    raise NotReady("the daemon is stopping")
+
+
+def _streamed(
+    wanted: TranscriptionRequest,
+    session: RecognizerSession,
+    first: TranscriptEvent,
+    events: AsyncIterator[TranscriptEvent],
+    held: AsyncExitStack,
+) -> Response:
+    """The response takes over what is held; a recording that fails at once is still answered with a status."""
+    if isinstance(first, Failed):
+        return body_response(render_error(first))
+    stream = TranscriptStream(wanted, is_append_only=session.ready is not None and session.ready.is_append_only)
+    return _EventResponse(_streaming(stream, first, events), held.pop_all())
 
 
 def _language(wanted: TranscriptionRequest, session: RecognizerSession) -> str:
@@ -121,7 +132,7 @@ async def _collect(session: RecognizerSession, language: str) -> Transcription |
     raise NotReady("the daemon is stopping")
 
 
-async def _unless_gone(request: Request, work: Coroutine[None, None, Transcription | Failed]) -> Transcription | Failed:
+async def _unless_gone(request: Request, work: Coroutine[None, None, Outcome]) -> Outcome:
     """The result of the work, unless the client hangs up before."""
     working = asyncio.create_task(work)
     watching = asyncio.create_task(_until_disconnected(request))

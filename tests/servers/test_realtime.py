@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import contextlib
 from collections.abc import AsyncIterator
@@ -129,6 +130,17 @@ async def test_a_streamed_answer_that_fails_later_says_so() -> None:
         with pytest.raises(openai.APIError, match="the recogniser process ended"):
             async for _ in stream:
                 pass
+
+
+async def test_a_client_that_hangs_up_before_the_first_piece_frees_its_session() -> None:
+    recognizer = ScriptedRecognizer()
+    recognizer.may_answer.clear()
+    async with http_door(recognizer) as base, client_of(base) as client:
+        asking = asyncio.create_task(client.audio.transcriptions.create(model="whisper-1", file=CLIP, stream=True))
+        await recognizer.session_opened.wait()
+        asking.cancel()
+        await asyncio.gather(asking, return_exceptions=True)
+        await recognizer.sessions[0].is_cancelled.wait()
 
 
 async def test_logprobs_come_with_the_text() -> None:
