@@ -15,11 +15,12 @@ from typing import Any
 
 import msgspec
 
-from edge_asr.errors import EdgeAsrError, ModelUnsupported, NotReady, StoreNotWritable
+from edge_asr.errors import ConfigurationError, EdgeAsrError, ModelUnsupported, NotReady, StoreNotWritable
 from edge_asr.settings import Settings
 from edge_asr.store.digest import check_files
 from edge_asr.store.inspect import inspect_model
 from edge_asr.store.store import InstalledModel, ModelStore
+from edge_asr.tracing.recognizer import Traced, TracedRecognizer
 from edge_asr.workers.models import StoreModels, recognises_speech, served, unknown_model
 from edge_asr.workers.place import Place
 from edge_asr.workers.pool import Pool
@@ -82,6 +83,8 @@ class Administration:
         self._read_settings = read_settings
         self._activated = ""
         """By request, since the daemon began or the configuration named another model."""
+        self.tracing: TracedRecognizer | None = None
+        """Who writes sessions down; ``None`` where there is no place for it."""
         self._turn = asyncio.Lock()
 
     def describe(self) -> dict[str, Any]:
@@ -143,6 +146,16 @@ class Administration:
             await self._serve_as_configured(settings)
             self._apply(settings, change)
             return Reload(self._pool.active_model.name, before, change.applied, change.needs_restart)
+
+    def trace(self, session: str, max_s: float) -> Traced:
+        """Write a session down: its audio, its events and when they came.
+
+        Raises:
+            ConfigurationError: There is no such session, or this daemon has nowhere to write traces.
+        """
+        if self.tracing is None:
+            raise ConfigurationError("this daemon has nowhere to write traces; set log.trace_directory")
+        return self.tracing.trace(session, max_s)
 
     def drain(self) -> dict[str, Any]:
         """Open no more sessions; those that are open go on."""

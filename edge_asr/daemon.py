@@ -22,6 +22,7 @@ from typing import Any
 
 from edge_asr import __version__
 from edge_asr.administration import Administration, log_reload
+from edge_asr.clock import MonotonicClock
 from edge_asr.errors import AddressInUse, ConfigurationError, EdgeAsrError
 from edge_asr.listening.service import Listening
 from edge_asr.metrics.exposition import CONTENT_TYPE, new_registry, render
@@ -43,6 +44,7 @@ from edge_asr.settings import Settings
 from edge_asr.sinks.published import PublishedRecognizer
 from edge_asr.sinks.running import configured_sinks, running
 from edge_asr.store.store import InstalledModel, ModelStore
+from edge_asr.tracing.recognizer import TracedRecognizer
 from edge_asr.workers.base import Recognizer
 from edge_asr.workers.models import StoreModels, served
 from edge_asr.workers.pool import Pool
@@ -68,6 +70,10 @@ class Surroundings:
     """Where uploads wait; ``None`` for the system's place for temporary files."""
     inherited: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """Door to the listening sockets that the service manager has opened for it (``$LISTEN_FDS``)."""
+    trace_directory: Path | None = None
+    """Where sessions are written down on request; ``None`` for nowhere."""
+    traced_session: str = ""
+    """``next``: the first session is written down."""
     admin_socket: Path | None = None
     """Where ``/admin/...`` is served without a token; ``None`` for nowhere."""
     needs_admin_socket: bool = False
@@ -116,8 +122,13 @@ async def _serve(
     pin_to(pool.front_cpus)  # workers choose cores of their own; these are what they leave
     sinks = configured_sinks(settings, instruments.sink_final, os.environ)
     recognizer: Recognizer = PublishedRecognizer(pool, sinks, lambda: datetime.now(UTC)) if sinks else pool
-    listening = Listening(settings.microphone, recognizer, instruments) if settings.microphone.device else None
     administration = Administration(pool, store, models, settings, read_settings)
+    if surroundings.trace_directory is not None:
+        recognizer = tracing = TracedRecognizer(recognizer, surroundings.trace_directory, MonotonicClock())
+        administration.tracing = tracing
+        if surroundings.traced_session:
+            tracing.trace(surroundings.traced_session)
+    listening = Listening(settings.microphone, recognizer, instruments) if settings.microphone.device else None
     daemon = Daemon(
         settings,
         recognizer,

@@ -388,6 +388,9 @@ class LogSettings:
     """What is written to standard error. TOML table ``[log]``."""
 
     level: LogLevel = "info"
+    trace_directory: str = ""
+    """Where sessions are written down when somebody asks for it; empty for ``traces`` in ``$STATE_DIRECTORY``, else in
+    ``$XDG_STATE_HOME/edge-asr`` or ``~/.local/state/edge-asr``."""
 
     def __post_init__(self) -> None:
         _one_of("log", "level", self.level, get_args(LogLevel))

@@ -20,7 +20,7 @@ LAYERS = {
     "pipeline": 2, "commands": 2, "workload": 2,
     "sessions": 3,
     "workers": 4, "transcription": 4,
-    "protocols": 5, "servers": 5, "sinks": 5, "administration": 5, "listening": 5,
+    "protocols": 5, "servers": 5, "sinks": 5, "administration": 5, "listening": 5, "tracing": 5,
     "daemon": 6,
     "quantize": 6, "bench": 6, "diagnosis": 6,
     "cli": 7,

@@ -72,6 +72,10 @@ class AdminClient:
         """Go back to the model that was active before; raises what the daemon raised."""
         return self._ask("POST", "/admin/rollback", {})
 
+    def trace(self, session: str) -> dict[str, Any]:
+        """Write a session down; raises what the daemon raised."""
+        return self._ask("POST", "/admin/trace", {"session": session})
+
     def _ask(self, method: str, path: str, body: Mapping[str, object] | None) -> dict[str, Any]:
         connection = _UnixConnection(self.path)
         try:

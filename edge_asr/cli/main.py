@@ -21,9 +21,10 @@ import click
 
 from edge_asr import __version__
 from edge_asr.cli import exit_codes
+from edge_asr.cli.journal import is_journal
 from edge_asr.cli.messages import complain
 from edge_asr.cli.options import Invocation, common_options
-from edge_asr.cli.repeated_logs import RepeatedRemarks
+from edge_asr.cli.repeated_logs import LineBudget, RepeatedRemarks
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,10 +193,26 @@ def _open_closed_streams() -> None:
             setattr(sys, name, os.fdopen(descriptor, "r" if name == "stdin" else "w", closefd=False))
 
 
+def _formatter() -> logging.Formatter:
+    if not is_journal(os.environ, _descriptor_of_stderr()):
+        return logging.Formatter("edge-asr: %(message)s")
+    from edge_asr.workers.stderr_log import PrefixFormatter
+
+    return PrefixFormatter("%(message)s")
+
+
+def _descriptor_of_stderr() -> int:
+    try:
+        return sys.stderr.fileno()
+    except (OSError, ValueError):  # replaced by something that is no file
+        return -1
+
+
 def _log_to_stderr() -> None:
     handler = logging.StreamHandler()
-    handler.setFormatter(logging.Formatter("edge-asr: %(message)s"))
+    handler.setFormatter(_formatter())
     handler.addFilter(RepeatedRemarks(time.monotonic))
+    handler.addFilter(LineBudget(time.monotonic))
     logger = logging.getLogger("edge_asr")
     logger.handlers[:] = [handler]
     logger.setLevel(logging.WARNING)

@@ -49,6 +49,7 @@ from edge_asr.settings import Settings
     metavar="DOOR",
     help="Let everybody use this door (http, wyoming, vosk or sherpa); may be given several times.",
 )
+@click.option("--trace", type=click.Choice(["next"]), help="Write the first session down, into log.trace_directory.")
 @common_options
 @pass_invocation
 def serve(
@@ -68,6 +69,7 @@ def serve(
     tls_cert: str | None,
     tls_key: str | None,
     insecure: tuple[str, ...],
+    trace: str | None,
 ) -> None:
     """Run the daemon.
 
@@ -97,10 +99,10 @@ def serve(
         "server.tls_key": ("--tls-key", tls_key),
         "server.insecure": ("--insecure", insecure or None),
     }
-    run_daemon(invocation, options)
+    run_daemon(invocation, options, traced_session=trace or "")
 
 
-def run_daemon(invocation: Invocation, options: Mapping[str, tuple[str, object]]) -> None:
+def run_daemon(invocation: Invocation, options: Mapping[str, tuple[str, object]], *, traced_session: str = "") -> None:
     """Merge the configuration, find the model, serve."""
     from edge_asr.cli.admin_socket import admin_socket_to_open
     from edge_asr.cli.messages import remark
@@ -128,6 +130,8 @@ def run_daemon(invocation: Invocation, options: Mapping[str, tuple[str, object]]
         inherited=inherited_descriptors(os.environ, os.getpid(), DOORS),
         admin_socket=admin_socket,
         needs_admin_socket=is_named,
+        trace_directory=_trace_directory(settings.log.trace_directory, os.environ),
+        traced_session=traced_session,
     )
     serve(settings, store, model, surroundings, read_settings)
 
@@ -147,6 +151,19 @@ def _watchdog_s(environment: Mapping[str, str]) -> float:
         return int(environment.get("WATCHDOG_USEC", "0")) / 1e6
     except ValueError as error:
         raise ConfigurationError(f"WATCHDOG_USEC={environment['WATCHDOG_USEC']!r} is not a whole number") from error
+
+
+def _trace_directory(setting: str, environment: Mapping[str, str]) -> Path | None:
+    """Where sessions are written down on request; ``None`` for a user without any place."""
+    if setting:
+        return Path(setting)
+    if state := environment.get("STATE_DIRECTORY"):
+        return Path(state.partition(":")[0]) / "traces"
+    if state := environment.get("XDG_STATE_HOME"):
+        return Path(state) / "edge-asr" / "traces"
+    if home := environment.get("HOME"):
+        return Path(home) / ".local" / "state" / "edge-asr" / "traces"
+    return None
 
 
 def _spool_directory(environment: Mapping[str, str]) -> Path | None:

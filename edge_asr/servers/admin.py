@@ -60,6 +60,15 @@ class Drain(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """``false``: open sessions again."""
 
 
+class TraceSession(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Body of ``POST /admin/trace``."""
+
+    session: str
+    """Its id, or ``next``."""
+    max_s: float = 300.0
+    """Longest audio, seconds."""
+
+
 class Nothing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Body of what takes no arguments; may be left out."""
 
@@ -84,6 +93,10 @@ class Administrator(Protocol):
 
     async def reload(self) -> msgspec.Struct:
         """Read the configuration again."""
+        ...
+
+    def trace(self, session: str, max_s: float) -> msgspec.Struct:
+        """Write a session down."""
         ...
 
     def drain(self) -> dict[str, Any]:
@@ -114,6 +127,7 @@ def admin_routes(administrator: Administrator, *, is_allowed: bool = True) -> li
         "/admin/rollback": ("POST", answers.rollback),
         "/admin/reload": ("POST", answers.reload),
         "/admin/drain": ("POST", answers.drain),
+        "/admin/trace": ("POST", answers.trace),
     }
     return [
         Route(path, _guarded(answer) if is_allowed else _forbidden, methods=[method])
@@ -141,6 +155,10 @@ class _Answers:
     async def reload(self, request: Request) -> object:
         await _arguments(request, Nothing)
         return await self._administrator.reload()
+
+    async def trace(self, request: Request) -> object:
+        wanted = await _arguments(request, TraceSession)
+        return self._administrator.trace(wanted.session, wanted.max_s)
 
     async def drain(self, request: Request) -> object:
         wanted = await _arguments(request, Drain)

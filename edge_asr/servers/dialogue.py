@@ -84,6 +84,7 @@ class Dialogue:
         self._recognizer = recognizer
         self._limits = limits
         self._session: RecognizerSession | None = None
+        self._session_id = ""
         self._delivering: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._has_spoken = False
@@ -102,16 +103,22 @@ class Dialogue:
             self._spawn(self._read())
             await self._outcome
         except PeerGone as gone:
-            logger.debug("%s %s: %s", self._conversation.protocol, self._link.peer, gone)
+            logger.debug("%s: %s", self._name, gone)
             self._link.abort()
         except EdgeAsrError as refusal:
             error = refusal
         except Exception:
-            logger.exception("%s %s: fault in the dialogue", self._conversation.protocol, self._link.peer)
+            logger.exception("%s: fault in the dialogue", self._name)
             error = SessionError("a fault of the daemon ended this session; its log has the details")
         finally:
             await self._stop()
             await self._say_goodbye(error)
+
+    @property
+    def _name(self) -> str:
+        """For the log: protocol, address, and the session it has or had last."""
+        session = f" session {self._session_id}" if self._session_id else ""
+        return f"{self._conversation.protocol} {self._link.peer}{session}"
 
     # Reading: messages to requests
 
@@ -188,6 +195,7 @@ class Dialogue:
         if self._delivering is not None:
             await self._delivering  # the answer to the utterance before goes out first
         self._session = await self._recognizer.open(options, protocol=self._conversation.protocol)
+        self._session_id = self._session.session_id
         self._is_listening = True
         self._audio_bytes_left = self._limits.max_session_s * options.bytes_per_second
         self._pace = PaceWatch(options)
@@ -305,7 +313,7 @@ class Dialogue:
             except PeerGone:
                 self._link.abort()
         if error is not None:
-            logger.info("%s %s: %s", self._conversation.protocol, self._link.peer, error)
+            logger.info("%s: %s", self._name, error)
         await self._link.close(error or self._closing)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,8 @@ from edge_asr.workers.messages import (
     TrustSession,
 )
 from edge_asr.workers.supervisor import Supervisor
+
+_logger = logging.getLogger(__name__)
 
 MOST_LOSSES = 5
 """Workers that may be lost over one and the same stretch of a session's audio, whoever was to blame."""
@@ -159,6 +162,7 @@ class PoolSession:
         if isinstance(event, SessionEnded):
             self._end("ended")
         elif isinstance(event, Failed):
+            _logger.warning("%s session %s failed: %s", self.protocol, self.session_id, event.message)
             self._end(event.code)
 
     def settle(self, settled: Settled) -> None:

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from edge_asr.cli.repeated_logs import QUIET_S, REMEMBERED, RepeatedRemarks
+from edge_asr.cli.repeated_logs import LINES_PER_MINUTE, QUIET_S, REMEMBERED, LineBudget, RepeatedRemarks
 
 
 class Log:
@@ -46,3 +46,25 @@ def test_a_flood_of_different_remarks_is_not_remembered_for_ever(log: Log) -> No
         log.say("remark %d", number)
     assert log.say("remark %d", 0) == "remark 0"
     assert log.say("remark %d", REMEMBERED) is None
+
+
+def record(text: str, level: int = logging.WARNING) -> logging.LogRecord:
+    return logging.LogRecord("edge_asr", level, "", 1, text, (), None)
+
+
+def test_lines_beyond_the_budget_of_a_minute_are_counted() -> None:
+    now_s = [0.0]
+    budget = LineBudget(lambda: now_s[0])
+    written = [budget.filter(record(f"client {number}")) for number in range(LINES_PER_MINUTE + 5)]
+    assert written == [True] * LINES_PER_MINUTE + [False] * 5
+    now_s[0] = 60.0
+    late = record("later")
+    assert budget.filter(late)
+    assert late.getMessage() == "later (5 other lines were not logged)"
+
+
+def test_errors_need_no_budget() -> None:
+    budget = LineBudget(lambda: 0.0)
+    for number in range(LINES_PER_MINUTE):
+        budget.filter(record(f"client {number}"))
+    assert budget.filter(record("grave", logging.ERROR))

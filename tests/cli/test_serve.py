@@ -48,7 +48,8 @@ def test_without_options_the_bundled_model_is_served_on_loopback(run: Run, serve
     assert run("serve").status == 0
     assert served.directory.name == "starter-en"
     assert (served.settings.server.host, served.settings.server.port) == ("127.0.0.1", 8765)
-    assert served.surroundings == Surroundings("", 0.0, None)
+    traces = Path.home() / ".local" / "state" / "edge-asr" / "traces"
+    assert served.surroundings == Surroundings("", 0.0, None, trace_directory=traces)
 
 
 def test_every_option_reaches_its_setting(run: Run, served: Served) -> None:
@@ -72,7 +73,15 @@ def test_systemds_environment_is_handed_on(run: Run, served: Served, monkeypatch
     monkeypatch.setenv("WATCHDOG_USEC", "30000000")
     monkeypatch.setenv("CACHE_DIRECTORY", "/var/cache/edge-asr:/other")
     run("serve")
-    assert served.surroundings == Surroundings("@here", 30.0, Path("/var/cache/edge-asr"))
+    monkeypatch.setenv("STATE_DIRECTORY", "/var/lib/edge-asr")
+    run("serve", "--trace", "next")
+    assert served.surroundings == Surroundings(
+        "@here",
+        30.0,
+        Path("/var/cache/edge-asr"),
+        trace_directory=Path("/var/lib/edge-asr/traces"),
+        traced_session="next",
+    )
 
 
 def test_sockets_of_systemd_are_handed_on(run: Run, served: Served, monkeypatch: pytest.MonkeyPatch) -> None:

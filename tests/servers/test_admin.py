@@ -51,6 +51,9 @@ class ScriptedAdministrator:
     async def reload(self) -> Done:
         return self._do("reload")
 
+    def trace(self, session: str, max_s: float) -> Done:
+        return self._do("trace", session, max_s)
+
     def drain(self) -> dict[str, Any]:
         self._do("drain")
         return self.describe()
@@ -96,6 +99,7 @@ async def client(administrator: ScriptedAdministrator, tmp_path: Path) -> AsyncI
         ("activate", '{"model": "red", "max_wer": 0.5}', ("activate", "red", 0.5)),
         ("rollback", "", ("rollback",)),
         ("reload", "{}", ("reload",)),
+        ("trace", '{"session": "next"}', ("trace", "next", 300.0)),
         ("drain", "", ("drain",)),
         ("drain", '{"drain": false}', ("end drain",)),
     ],

@@ -1,0 +1,1 @@
+"""One session written down on request: its audio, its events, and when each of them came. Never by default."""
