@@ -1,8 +1,9 @@
 """Whether a command was spoken, or something else that was bent into one.
 
 A constraint always finds a sentence. Three things tell how far it had to go for it: how much likelier the model finds
-what it would have written freely (the gap), how likely it finds the sentence at all, and how much of it there is. A
-logistic regression over them gives the score; ``docs/commands.md`` has the curve of what each threshold lets through.
+what it would have written freely (the gap), how hard the hardest token was to write (an end that comes too early is
+one), and how much was said. A logistic regression over them gives the score; ``docs/commands.md`` has the curve of what
+each threshold lets through.
 """
 
 from __future__ import annotations
@@ -10,41 +11,44 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from edge_asr.commands.folding import FREE_MARKS
 from edge_asr.engines.base import ConstrainedPath
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known about a sentence that a constraint has found."""
+    """What is known about a sentence that a constraint has found; marks between words do not count as tokens."""
 
     gap: float
     """Nats per token by which the free text is likelier, 0 or more."""
     surprise: float
-    """Nats per token that the sentence itself costs."""
+    """Nats that the least likely token costs, the end of the text being one."""
     tokens: int
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """Of the logistic regression; ``tools/commands_accuracy.py fit`` prints them."""
+    """Of the logistic regression; ``tools/commands_accuracy.py curve`` fits them."""
 
-    bias: float = 6.0
-    gap: float = -12.0
-    surprise: float = -3.0
-    length: float = 0.5
+    bias: float = 2.0
+    gap: float = -3.0
+    surprise: float = -0.3
+    length: float = 1.5
     """Of the logarithm of the number of tokens."""
 
 
 def evidence_of(path: ConstrainedPath) -> Evidence:
     """What a path tells."""
-    tokens = len(path.tokens)
-    steps = tokens + 1  # and its end
-    return Evidence(max(0.0, path.open_log_prob - path.log_prob) / steps, -path.log_prob / steps, tokens)
+    words = [token for token in path.tokens if not FREE_MARKS.issuperset(token.text.strip())]
+    log_probs = [token.log_prob or 0.0 for token in path.tokens]
+    end_log_prob = path.log_prob - sum(log_probs)
+    gap = max(0.0, path.open_log_prob - path.log_prob) / (len(words) + 1)
+    return Evidence(gap, -min(*log_probs, end_log_prob), len(words))
 
 
 def score(evidence: Evidence, weights: Weights | None = None) -> float:
     """How sure it is that the sentence was spoken, 0 to 1."""
     weights = weights or Weights()
     total = weights.bias + weights.gap * evidence.gap + weights.surprise * evidence.surprise
-    total += weights.length * math.log(1 + evidence.tokens)
+    total += weights.length * math.log1p(evidence.tokens)
     return 1 / (1 + math.exp(-max(-50.0, min(50.0, total))))
