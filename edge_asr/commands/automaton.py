@@ -11,12 +11,14 @@ costs stay apart, and the decoder takes the better path.
 
 from __future__ import annotations
 
+import contextlib
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from edge_asr.commands.grammar import Alternatives, AnySpeech, Expression, Repeat, Sequence, Weighted, Word
+from edge_asr.commands.word_graph import WordGraph
 from edge_asr.errors import ConfigurationError, LibraryMissing
 
 ANY_SPEECH = -1
@@ -68,8 +70,45 @@ def build_automaton(expression: Expression, spell: Spell, word_cost: float = 0.0
         LibraryMissing: ``kaldifst`` is not installed.
     """
     drawing = _Drawing(spell, word_cost)
-    start, end, accepted = drawing.new_state(), drawing.new_state(), drawing.new_state()
+    start, end = drawing.new_state(), drawing.new_state()
     drawing.draw(expression, start, end)
+    return _smallest(drawing, start, end)
+
+
+def build_from_words(graph: WordGraph, spell: Spell) -> Automaton:
+    """The smallest automaton of a graph of words, or else speech of any kind.
+
+    Words that cannot be spelled are left out: a number in digits also stands there in words.
+
+    Raises:
+        ConfigurationError: Nothing can be said, or the automaton grows beyond ``MOST_ARCS``.
+        LibraryMissing: ``kaldifst`` is not installed.
+    """
+    drawing = _Drawing(spell, 0.0)
+    end = drawing.new_state()
+    states = [drawing.new_state() for _ in graph.arcs]
+    for source, arcs in zip(states, graph.arcs, strict=True):
+        for word, target in arcs:
+            if spelled := _spelled(word, spell):
+                drawing.draw(Word(spelled), source, states[target])
+    for state in graph.final:
+        drawing.add_free(states[state], end)
+    _smallest(drawing, states[0], end)  # says so when there is no sentence
+    drawing.draw(AnySpeech(), states[0], end)
+    return _smallest(drawing, states[0], end)
+
+
+def _spelled(word: str, spell: Spell) -> str:
+    """The word, without the apostrophes of a model that has none; empty where it cannot be spelled at all."""
+    for form in dict.fromkeys((word, word.replace("'", ""))):
+        with contextlib.suppress(ConfigurationError):
+            if form and spell(form):
+                return form
+    return ""
+
+
+def _smallest(drawing: _Drawing, start: int, end: int) -> Automaton:
+    accepted = drawing.new_state()
     drawing.add(end, _END, accepted)
     arcs = _determinize(drawing, start)
     if not any(label.token == _END.token for labels in arcs for label in labels):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
 from edge_asr.commands.constraint import NetworkConstraint
-from edge_asr.commands.listening import OPEN_SPEECH, ConstrainedListening, Listening
+from edge_asr.commands.listening import OPEN_SPEECH, ConstrainedListening, ExactListening, Listening
 from edge_asr.commands.templates import CommandSet, read_templates
 from edge_asr.commands.token_trie import TokenTrie, build_trie
 from edge_asr.errors import ConfigurationError, ProtocolViolation
@@ -32,15 +32,19 @@ class CommandBook:
     """Templates to what listens for them.
 
     Args:
-        make: How the model listens; ``None`` for models that cannot.
+        make: How the model listens.
         texts: The configured templates, by name; empty for none.
+        make_for_session: How it listens for what a session brings, where that is another way.
 
     Raises:
         ConfigurationError: The templates cannot be used, or the model cannot listen for any.
     """
 
-    def __init__(self, make: ListenerMaker, texts: Mapping[str, str]) -> None:
+    def __init__(
+        self, make: ListenerMaker, texts: Mapping[str, str], make_for_session: ListenerMaker | None = None
+    ) -> None:
         self._make = make
+        self._make_for_session = make_for_session or make
         self._lock = threading.Lock()
         self._known: OrderedDict[str, Listening | ConfigurationError] = OrderedDict()
         self.configured: CommandSet | None = None
@@ -85,7 +89,7 @@ class CommandBook:
     def _read(self, text: str) -> Listening | ConfigurationError:
         known: Listening | ConfigurationError
         try:
-            known = self._make(read_templates({CLIENT: text}))
+            known = self._make_for_session(read_templates({CLIENT: text}))
         except ConfigurationError as error:
             known = error
         with self._lock:
@@ -112,6 +116,11 @@ def constrained(vocabulary: Callable[[], Sequence[str]], settings: CommandSettin
         return ConstrainedListening(network, NetworkConstraint(network, trie()), settings.min_score)
 
     return make
+
+
+def exact() -> ListenerMaker:
+    """For models that can write nothing but the sentences, as they were loaded with a decoding graph of them."""
+    return lambda commands: ExactListening(commands.network)
 
 
 def unable(reason: str) -> ListenerMaker:

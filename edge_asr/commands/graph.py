@@ -19,9 +19,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from edge_asr.commands.automaton import ANY_SPEECH, MOST_ARCS, Automaton, Label, build_automaton
+from edge_asr.commands.automaton import ANY_SPEECH, MOST_ARCS, Automaton, Label, build_automaton, build_from_words
 from edge_asr.commands.grammar import Expression
+from edge_asr.commands.network import Network
 from edge_asr.commands.spelling import Speller
+from edge_asr.commands.word_graph import word_graph
 from edge_asr.engines.decoding_graph import ANY_SPEECH_OUTPUT
 from edge_asr.errors import ConfigurationError, LibraryMissing
 
@@ -126,6 +128,17 @@ def build_language(expression: Expression, speller: Speller, costs: Costs | None
     costs = costs or Costs()
     automaton = build_automaton(expression, speller.spell, costs.word)
     return Language(automaton, expand(automaton, speller.blank, speller.tokens, costs), speller)
+
+
+def build_command_graph(network: Network, speller: Speller, costs: Costs | None = None) -> DecodingGraph:
+    """The decoding graph of sentence templates, which rejects what is none of them.
+
+    Raises:
+        ConfigurationError: There is a wildcard, nothing can be said, or the graph becomes too large.
+        LibraryMissing: ``kaldifst`` is not installed.
+    """
+    automaton = build_from_words(word_graph(network), speller.spell)
+    return expand(automaton, speller.blank, speller.tokens, costs or Costs())
 
 
 def expand(automaton: Automaton, blank: int, tokens: tuple[int, ...], costs: Costs) -> DecodingGraph:

@@ -120,6 +120,8 @@ class _Walk:
             yield inside, _with(way, "enter", call.slot, position)
         if stack is not None and node in self._ends:
             yield _Place(stack.call.after, stack.outer, is_after_space), _with(way, "leave", stack.call.slot, position)
+        for target in network.letters[node].get("'", ()):  # some models write none
+            yield _Place(target, stack, is_after_space), way
         if is_after_space:
             for target in network.letters[node].get(" ", ()):
                 yield _Place(target, stack, is_after_space), way

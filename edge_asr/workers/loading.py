@@ -9,16 +9,14 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from edge_asr.commands.book import CommandBook, ListenerMaker, constrained, unable
-from edge_asr.engines.base64_vocabulary import read_vocabulary
-from edge_asr.engines.constrained_families import CONSTRAINED_FAMILIES
 from edge_asr.engines.instruments import NO_INSTRUMENTS, Instruments
 from edge_asr.engines.registry import load_engine
 from edge_asr.errors import NotEnoughMemory
 from edge_asr.manifest import MANIFEST_FILE, ModelManifest, read_manifest
 from edge_asr.resources.memory import available_bytes
-from edge_asr.settings import CommandSettings, EngineSettings
+from edge_asr.settings import EngineSettings
 from edge_asr.store.inspect import inspect_model
+from edge_asr.workers.command_loading import listening
 from edge_asr.workers.configuration import unpack
 from edge_asr.workers.loaded_model import LoadedModel
 from edge_asr.workers.memory_estimate import memory_for
@@ -33,6 +31,7 @@ def load_model(configure: Configure, instruments: Instruments = NO_INSTRUMENTS) 
         instruments: What the bench measures it with.
 
     Raises:
+        ConfigurationError: The sentence templates cannot be used.
         ModelError: The model is missing, damaged or not for this engine.
         MachineError: The provider does not run here, or memory is short.
     """
@@ -42,21 +41,13 @@ def load_model(configure: Configure, instruments: Instruments = NO_INSTRUMENTS) 
     require_memory(directory, manifest, available_bytes())
     vad_model = Path(configure.vad_model) if configure.vad_model else None
     settings = unpack(configure)
-    commands = CommandBook(_listener(directory, manifest, settings.commands), configure.commands)
     engine_settings = with_parallel_streams(settings.engine, len(os.sched_getaffinity(0)))
-    engine = load_engine(
-        directory, manifest, engine_settings, vad_model, instruments, expects_commands=bool(configure.commands)
-    )
-    words_note = "" if engine_settings.graph else manifest.words_note  # which tells of the model's own graph
-    return LoadedModel(engine, manifest.languages, manifest.text_case, words_note, commands)
-
-
-def _listener(directory: Path, manifest: ModelManifest, settings: CommandSettings) -> ListenerMaker:
-    """How a model listens for spoken commands."""
-    if manifest.family not in CONSTRAINED_FAMILIES:
-        return unable(f"model {manifest.name!r} cannot listen for spoken commands; moonshine-tiny-en can")
-    tokens = directory / manifest.files["tokens"].path
-    return constrained(lambda: read_vocabulary(tokens, manifest.name), settings)
+    with listening(directory, manifest, engine_settings, settings.commands, configure.commands) as (book, adapted):
+        engine = load_engine(
+            directory, manifest, adapted, vad_model, instruments, expects_commands=bool(configure.commands)
+        )
+    words_note = "" if adapted.graph else manifest.words_note  # which tells of the model's own graph
+    return LoadedModel(engine, manifest.languages, manifest.text_case, words_note, book)
 
 
 def with_parallel_streams(settings: EngineSettings, cores: int) -> EngineSettings:

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from edge_asr.commands.listening import OPEN_SPEECH, ExactListening
+from edge_asr.errors import ConfigurationError, ProtocolViolation
+from edge_asr.manifest import read_manifest
+from edge_asr.settings import CommandSettings, EngineSettings
+from edge_asr.workers.command_loading import listening
+from tests.support import tiny_models
+
+STARTER = Path(__file__).resolve().parents[2] / "models" / "starter-en"
+TEXTS = {"go.yaml": "intents: {Go: {data: [{sentences: [go forward, turn left]}]}}"}
+OTHER = "intents: {Stop: {data: [{sentences: [stop]}]}}"
+
+
+def test_a_ctc_model_gets_a_graph_of_the_configured_commands_while_it_is_loaded():
+    manifest = read_manifest(STARTER / "manifest.toml")
+    with listening(STARTER, manifest, EngineSettings(), CommandSettings(), TEXTS) as (book, engine):
+        assert Path(engine.graph).stat().st_size > 0
+        assert isinstance(book.listening(None), ExactListening)
+        with pytest.raises(ProtocolViolation, match="hears the daemon's own commands only"):
+            book.listening(OTHER)
+    assert not Path(engine.graph).exists()
+
+
+def test_without_commands_a_model_is_loaded_as_ever():
+    manifest = read_manifest(STARTER / "manifest.toml")
+    with listening(STARTER, manifest, EngineSettings(), CommandSettings(), {}) as (book, engine):
+        assert engine == EngineSettings()
+        assert book.listening(None) is OPEN_SPEECH
+        with pytest.raises(ProtocolViolation, match="cannot listen for spoken commands"):
+            book.listening(OTHER)
+
+
+def test_a_model_that_cannot_listen_is_not_loaded_to_do_so(tmp_path):
+    manifest = tiny_models.tiny_manifest("nemo-ctc", tiny_models.write_nemo_ctc_offline(tmp_path))
+    with (
+        pytest.raises(ConfigurationError, match="use moonshine-tiny-en"),
+        listening(tmp_path, manifest, EngineSettings(), CommandSettings(), TEXTS),
+    ):
+        pass
