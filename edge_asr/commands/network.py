@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from edge_asr.errors import ConfigurationError
 
-MOST_NODES = 2_000_000
+MOST_NODES = 500_000
 """Largest network that is built: some 400 bytes each."""
 
 SlotValue = str | int | float | bool
