@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from edge_asr.errors import EdgeAsrError, ProtocolViolation
+from edge_asr.errors import EdgeAsrError, ModelNotFound, ProtocolViolation
 from edge_asr.events import Failed, Final, Word
 from edge_asr.protocols.query import words_of
 from edge_asr.requests import SessionOptions
@@ -152,8 +152,19 @@ def error_content(message: str, kind: str, code: str | None, param: str | None =
 
 def render_models(names: Iterable[str]) -> Body:
     """``GET /v1/models``: the models that may be asked for by name."""
-    models = [{"id": name, "object": "model", "created": 0, "owned_by": "edge-asr"} for name in names]
-    return Body(200, _JSON, msgspec.json.encode({"object": "list", "data": models}))
+    return Body(200, _JSON, msgspec.json.encode({"object": "list", "data": list(map(_model_entry, names))}))
+
+
+def render_model(name: str, names: Sequence[str]) -> Body:
+    """``GET /v1/models/NAME``: one of them; OpenAI's own names are the first, which is the active one."""
+    found = served_model(name) or next(iter(names), "")
+    if found not in names:
+        return render_error(ModelNotFound(name, f"installed are: {', '.join(names) or 'none'}"))
+    return Body(200, _JSON, msgspec.json.encode(_model_entry(found)))
+
+
+def _model_entry(name: str) -> dict[str, Any]:
+    return {"id": name, "object": "model", "created": 0, "owned_by": "edge-asr"}
 
 
 def _last(values: dict[str, list[str]], name: str, default: str = "") -> str:

@@ -17,7 +17,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from edge_asr.listening.feed import Feed
-from edge_asr.protocols.openai import error_content, render_models
+from edge_asr.protocols.openai import error_content, render_model, render_models
 from edge_asr.servers import page
 from edge_asr.servers.access import HttpAccess
 from edge_asr.servers.admin import Administrator, admin_routes
@@ -66,6 +66,7 @@ def create_app(services: HttpServices) -> ASGIApp:
             Route("/metrics", reports.metrics),
             Route("/status", reports.status),
             Route("/v1/models", reports.models),
+            Route("/v1/models/{name}", reports.model),
             *_admin_routes(services),
             Route("/v1/audio/transcriptions", transcriptions.answer, methods=["POST"]),
             *(
@@ -156,6 +157,10 @@ class Reports:
     async def models(self, _: Request) -> Response:
         """As OpenAI's."""
         return body_response(render_models(await self._services.recognizer.names()))
+
+    async def model(self, request: Request) -> Response:
+        """As OpenAI's."""
+        return body_response(render_model(request.path_params["name"], await self._services.recognizer.names()))
 
 
 def _json(document: dict[str, Any], status: int = 200) -> Response:

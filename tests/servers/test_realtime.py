@@ -143,6 +143,15 @@ async def test_a_client_that_hangs_up_before_the_first_piece_frees_its_session()
         await recognizer.sessions[0].is_cancelled.wait()
 
 
+async def test_models_are_listed_and_found_by_name() -> None:
+    async with http_door(ScriptedRecognizer()) as base, client_of(base) as client:
+        assert [model.id async for model in client.models.list()] == ["starter-en"]
+        assert (await client.models.retrieve("starter-en")).id == "starter-en"
+        assert (await client.models.retrieve("whisper-1")).id == "starter-en"
+        with pytest.raises(openai.NotFoundError, match="nope"):
+            await client.models.retrieve("nope")
+
+
 async def test_logprobs_come_with_the_text() -> None:
     async with http_door(ScriptedRecognizer()) as base, client_of(base) as client:
         answer = await client.audio.transcriptions.create(model="whisper-1", file=CLIP, include=["logprobs"])
