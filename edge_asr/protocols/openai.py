@@ -16,6 +16,7 @@ import msgspec
 from edge_asr.errors import EdgeAsrError, ModelNotFound, ProtocolViolation
 from edge_asr.events import Failed, Final, Word
 from edge_asr.protocols.query import words_of
+from edge_asr.protocols.spoken_command import command_fields
 from edge_asr.requests import SessionOptions
 from edge_asr.subtitles import joined_text, srt, vtt
 
@@ -209,13 +210,14 @@ def _session_options(values: dict[str, list[str]], *, partials: bool) -> Session
             model=served_model(_last(values, "model")),
             hotwords=tuple(words_of(values.get("keywords", []))),
             endpoint_silence_ms=_silence_ms(values),
+            commands=_last(values, "commands") if "commands" in values else None,
             partials=partials,
             is_batch=True,
         )
     except ParameterRefused:
         raise
     except ValueError as error:
-        raise ParameterRefused("keywords or chunking_strategy", str(error)) from error
+        raise ParameterRefused("keywords, chunking_strategy or commands", str(error)) from error
 
 
 def served_model(name: str) -> str:
@@ -306,6 +308,7 @@ def _segment(number: int, final: Final) -> dict[str, Any]:
         "avg_logprob": _mean_log_probability(final),
         "compression_ratio": _compression_ratio(final.text),
         "no_speech_prob": 0.0,
+        **command_fields(final),
     }
 
 

@@ -17,6 +17,7 @@ from edge_asr.requests import SessionOptions
 
 QUERY_OPTIONS = (
     "channels",
+    "commands",
     "endpoint_silence_ms",
     "hotwords",
     "is_live",

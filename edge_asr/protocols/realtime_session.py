@@ -75,6 +75,7 @@ class TranscriptionSession:
             "model": served_model(asked.get("model") or "") or self.options.model,
             "hotwords": words_of(asked.get("keywords") or []) or list(self.options.hotwords),
             "endpoint_silence_ms": self._silence_ms(),
+            "commands": asked.get("commands", self.options.commands),
         }
         return changed_options(self.options, **changes)
 
@@ -173,7 +174,7 @@ def _format(asked: object) -> tuple[FormatName, int]:
 
 def _transcription(asked: object) -> Mapping[str, Any]:
     fields = _optional_object(asked, "transcription") or {}
-    for name in ("model", "language", "prompt"):
+    for name in ("model", "language", "prompt", "commands"):
         if not isinstance(fields.get(name) or "", str):
             raise ProtocolViolation(f"transcription.{name} must be a string")
     for name in ("languages", "keywords"):

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from edge_asr.events import Final, Partial, Word
+from edge_asr.protocols.spoken_command import command_fields
 from edge_asr.subtitles import joined_text
 
 
@@ -28,6 +29,7 @@ def online_result(event: Partial | Final, *, is_eof: bool) -> str:
             "start_time": round(event.start_s, 2),
             "is_final": isinstance(event, Final),
             "is_eof": is_eof,
+            **(command_fields(event) if isinstance(event, Final) else {}),
         }
     )
 

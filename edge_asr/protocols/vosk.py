@@ -24,6 +24,7 @@ from edge_asr.errors import EdgeAsrError, ProtocolViolation
 from edge_asr.events import Failed, Final, Partial, SessionEnded, TranscriptEvent, Word
 from edge_asr.protocols.base import Conversation, Handshake, Message
 from edge_asr.protocols.query import changed_options, options_from_query, words_of
+from edge_asr.protocols.spoken_command import command_fields
 from edge_asr.protocols.vosk_json import vosk_json
 from edge_asr.requests import Audio, CatchUp, Finish, Open, Request, SessionOptions
 from edge_asr.subtitles import joined_text
@@ -45,6 +46,8 @@ class _Config(msgspec.Struct):
     phrase_list: list[str] | None = None
     model: str | None = None
     language: str | None = None
+    commands: str | None = None
+    """Not Vosk's: sentence templates of spoken commands."""
     endpoint_silence_ms: int | None = None
     """Not Vosk's: how long a silence closes a segment."""
     partials: bool | None = None
@@ -175,13 +178,14 @@ class VoskConversation(Conversation):
     def _result(self, finals: Sequence[Final]) -> str:
         text = joined_text(final.text for final in finals)
         words = [word for final in finals for word in final.words] if self._options.words else []
+        meant = command_fields(finals[-1]) if finals else {}
         if self._has_alternatives:
             best: dict[str, Any] = {"confidence": _mean_confidence(words)}
             if words:
                 best["result"] = [self._times_of(word) for word in words]
-            return vosk_json({"alternatives": [{**best, "text": text}]})
+            return vosk_json({"alternatives": [{**best, **meant, "text": text}]})
         result = [{"conf": _confidence(word), **self._times_of(word)} for word in words]
-        return vosk_json({"result": result, "text": text} if result else {"text": text})
+        return vosk_json({**({"result": result} if result else {}), **meant, "text": text})
 
     def _times_of(self, word: Word) -> dict[str, Any]:
         return {"end": self._audio_s + word.end_s, "start": self._audio_s + word.start_s, "word": word.text}
@@ -196,6 +200,7 @@ def _changes(config: _Config) -> dict[str, Any]:
         "hotwords": phrases,
         "model": config.model,
         "language": config.language,
+        "commands": config.commands,
         "endpoint_silence_ms": config.endpoint_silence_ms,
         "partials": config.partials,
     }

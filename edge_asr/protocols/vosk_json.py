@@ -14,7 +14,7 @@ _TAB = "  "
 
 
 def vosk_json(value: Mapping[str, Any]) -> str:
-    """A document of objects, lists, texts and floats."""
+    """A document of any JSON values."""
     return _dump(value, 1)
 
 
@@ -27,7 +27,9 @@ def _dump(value: Any, depth: int) -> str:  # noqa: ANN401  any JSON value
         return _text(value)
     if isinstance(value, Sequence):
         return "[" + ", ".join(_dump(entry, depth + 1) for entry in value) + "]"
-    return f"{value:.6f}"
+    if isinstance(value, float):
+        return f"{value:.6f}"
+    return msgspec.json.encode(value).decode()  # slots of spoken commands may be of other kinds
 
 
 def _text(text: str) -> str:

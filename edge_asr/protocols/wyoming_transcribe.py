@@ -1,6 +1,7 @@
 """What Wyoming's ``transcribe`` asks of the utterance that follows it, as session options.
 
-``context`` is free for the two sides to agree on; here it may hold ``partials`` and ``endpoint_silence_ms``.
+``context`` is free for the two sides to agree on; here it may hold ``partials``, ``endpoint_silence_ms`` and
+``commands``, sentence templates of spoken commands.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ _SILENCE_MS = {"relaxed": 2_000, "aggressive": 600}
 class _Context(msgspec.Struct):
     partials: bool | None = None
     endpoint_silence_ms: int | None = None
+    commands: str | None = None
 
 
 class _Transcribe(msgspec.Struct):
@@ -50,6 +52,8 @@ def asked_options(data: Mapping[str, Any]) -> dict[str, Any]:
     silence_ms = context.endpoint_silence_ms or _SILENCE_MS.get(asked.vad_sensitivity or "")
     if silence_ms is not None:
         changes["endpoint_silence_ms"] = silence_ms
+    if context.commands is not None:
+        changes["commands"] = context.commands
     if context.partials is not None:
         changes["partials"] = context.partials
     return changes

@@ -10,7 +10,7 @@ from typing import Literal, Protocol
 
 import msgspec
 
-from edge_asr.events import Word
+from edge_asr.events import Command, Word
 
 logger = logging.getLogger(__name__)
 
@@ -31,6 +31,10 @@ class Spoken(msgspec.Struct, frozen=True):
     """Seconds since the session began."""
     end_s: float
     words: tuple[Word, ...]
+    command: Command | None
+    """What was meant, where spoken commands are listened for and one was recognised."""
+    open_text: str | None
+    """What was heard without regard to commands; ``None`` where nobody listens for them."""
     time: str
     """Wall clock, UTC, ISO 8601; a board without a clock may be wrong about it."""
 

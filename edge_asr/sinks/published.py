@@ -58,6 +58,8 @@ class PublishedRecognizer:
             start_s=final.start_s,
             end_s=final.end_s,
             words=final.words,
+            command=final.command,
+            open_text=final.open_text,
             time=self._now().isoformat(timespec="milliseconds"),
         )
         for sink in self._sinks:

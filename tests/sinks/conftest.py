@@ -10,7 +10,9 @@ from edge_asr.sinks.base import Spoken
 
 
 def spoken(text: str = "go forward") -> Spoken:
-    return Spoken(text, "s", 0, "wyoming", "starter-en", "en", 0.0, 1.0, (), "2026-01-02T03:04:05.678+00:00")
+    return Spoken(
+        text, "s", 0, "wyoming", "starter-en", "en", 0.0, 1.0, (), None, None, "2026-01-02T03:04:05.678+00:00"
+    )
 
 
 class Counted(Counter[tuple[str, str]]):
