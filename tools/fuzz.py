@@ -1,0 +1,108 @@
+"""Feed a parser bytes that a coverage-guided fuzzer makes up: ``python -m tools.fuzz TARGET [LIBFUZZER OPTIONS]``.
+
+Targets are the codecs of all protocols, driven as the daemon drives them, and the readers of files that come from
+elsewhere. Needs ``pip install atheris``. Stops at the first input that raises anything but a refusal::
+
+    python -m tools.fuzz wyoming -max_total_time=120 -max_len=4096
+    python -m tools.fuzz wav crash-0123abcd          # that input again
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import atheris
+
+with atheris.instrument_imports(include=["edge_asr"]):
+    from edge_asr.errors import EdgeAsrError
+    from edge_asr.protocols.base import Handshake, Message
+    from edge_asr.protocols.native import NativeConversation
+    from edge_asr.protocols.realtime import RealtimeConversation
+    from edge_asr.protocols.sherpa import SherpaConversation
+    from edge_asr.protocols.sherpa_offline import SherpaOfflineConversation
+    from edge_asr.protocols.sherpa_port import SherpaPortConversation
+    from edge_asr.protocols.vosk import VoskConversation
+    from edge_asr.protocols.wyoming_conversation import WyomingConversation
+    from edge_asr.sources.wav import parse_wav_header
+    from edge_asr.store.onnx_header import read_header
+    from tests.protocols.test_any_input import Driver
+
+CONVERSATIONS = {
+    "native": NativeConversation,
+    "wyoming": lambda: WyomingConversation(1 << 20, lambda: True),
+    "vosk": VoskConversation,
+    "sherpa": SherpaConversation,
+    "sherpa-offline": lambda: SherpaOfflineConversation(60.0),
+    "sherpa-port": lambda: SherpaPortConversation(60.0, Handshake()),
+    "realtime": RealtimeConversation,
+}
+MOST_MESSAGES = 16
+
+
+def messages(data: bytes) -> list[Message]:
+    """The input taken apart: texts and byte strings of any length."""
+    provider = atheris.FuzzedDataProvider(data)
+    found: list[Message] = []
+    while provider.remaining_bytes() and len(found) < MOST_MESSAGES:
+        size = provider.ConsumeIntInRange(0, 1 << 12)
+        found.append(
+            provider.ConsumeUnicodeNoSurrogates(size) if provider.ConsumeBool() else provider.ConsumeBytes(size)
+        )
+    return found
+
+
+def talk(name: str) -> Callable[[bytes], None]:
+    """Drive a conversation; refusals are what is hoped for."""
+
+    def run(data: bytes) -> None:
+        driver = Driver(CONVERSATIONS[name]())
+        try:
+            for message in messages(data):
+                driver.take(driver.talk.receive(message))
+                if driver.talk.is_over:
+                    return
+            driver.take(driver.talk.end_of_input())
+        except EdgeAsrError as refusal:
+            list(driver.talk.refused(refusal))
+
+    return run
+
+
+def read_wav(data: bytes) -> None:
+    for is_whole in (False, True):
+        try:
+            parse_wav_header(data, is_whole=is_whole)
+        except ValueError:
+            continue
+
+
+def read_onnx(data: bytes) -> None:
+    with tempfile.NamedTemporaryFile(dir="/dev/shm") as file:
+        file.write(data)
+        file.flush()
+        try:
+            read_header(Path(file.name))
+        except EdgeAsrError:
+            return
+
+
+TARGETS: Mapping[str, Callable[[bytes], None]] = {
+    **{name: talk(name) for name in CONVERSATIONS},
+    "wav": read_wav,
+    "onnx": read_onnx,
+}
+
+
+def main() -> None:
+    if len(sys.argv) < 2 or sys.argv[1] not in TARGETS:
+        raise SystemExit(f"usage: python -m tools.fuzz {{{','.join(TARGETS)}}} [LIBFUZZER OPTIONS]")
+    target = TARGETS[sys.argv.pop(1)]
+    atheris.Setup(sys.argv, target)
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()
