@@ -233,8 +233,8 @@ class Daemon:
         if settings.wyoming != "off" or "wyoming" in inherited:
             self._wyoming = WyomingDoor(settings, limits, inherited.get("wyoming", ()))
         for name, port in (("vosk", settings.vosk_port), ("sherpa", settings.sherpa_port)):
-            if port:
-                self._ports.append(PortDoor(name, port, settings, limits))
+            if port or name in inherited:
+                self._ports.append(PortDoor(name, port, settings, limits, inherited.get(name, ())))
         await self._http.open(self._http_services(self._http.access))
         if self._wyoming is not None:
             await self._wyoming.open(self._recognizer)
@@ -248,10 +248,11 @@ class Daemon:
 
     async def _open_admin_door(self) -> None:
         path, administration = self._surroundings.admin_socket, self._administration
-        if path is None or administration is None:
+        inherited = self._surroundings.inherited.get("admin", ())
+        if administration is None or (path is None and not inherited):
             return
         try:
-            self._admin = AdminDoor(path, self._settings.limits)
+            self._admin = AdminDoor(path, self._settings.limits, inherited)
         except AddressInUse as error:
             if self._surroundings.needs_admin_socket:
                 raise

@@ -9,6 +9,7 @@ elsewhere. Needs ``pip install atheris``. Stops at the first input that raises a
 
 from __future__ import annotations
 
+import json
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
@@ -25,10 +26,11 @@ with atheris.instrument_imports(include=["edge_asr"]):
     from edge_asr.protocols.sherpa_offline import SherpaOfflineConversation
     from edge_asr.protocols.sherpa_port import SherpaPortConversation
     from edge_asr.protocols.vosk import VoskConversation
+    from edge_asr.protocols.wyoming import WyomingEvent, encode_event
     from edge_asr.protocols.wyoming_conversation import WyomingConversation
     from edge_asr.sources.wav import parse_wav_header
     from edge_asr.store.onnx_header import read_header
-    from tests.protocols.test_any_input import Driver
+    from tests.protocols.test_any_input import EVENTS, USUAL, WORDS, Driver
 
 CONVERSATIONS = {
     "native": NativeConversation,
@@ -43,15 +45,53 @@ MOST_MESSAGES = 16
 
 
 def messages(data: bytes) -> list[Message]:
-    """The input taken apart: texts and byte strings of any length."""
+    """The input as messages: some that are usual, some of usual parts, and raw texts and bytes."""
     provider = atheris.FuzzedDataProvider(data)
     found: list[Message] = []
     while provider.remaining_bytes() and len(found) < MOST_MESSAGES:
-        size = provider.ConsumeIntInRange(0, 1 << 12)
-        found.append(
-            provider.ConsumeUnicodeNoSurrogates(size) if provider.ConsumeBool() else provider.ConsumeBytes(size)
-        )
+        found.append(message(provider))
     return found
+
+
+def message(provider: atheris.FuzzedDataProvider) -> Message:
+    """One message."""
+    match provider.ConsumeIntInRange(0, 4):
+        case 0:
+            return USUAL[provider.ConsumeIntInRange(0, len(USUAL) - 1)]
+        case 1:
+            return json.dumps(value(provider, 3))
+        case 2:
+            fields = {str(word(provider)): value(provider, 1) for _ in range(provider.ConsumeIntInRange(0, 3))}
+            kind = EVENTS[provider.ConsumeIntInRange(0, len(EVENTS) - 1)]
+            return encode_event(WyomingEvent(kind, fields, provider.ConsumeBytes(provider.ConsumeIntInRange(0, 64))))
+        case 3:
+            return provider.ConsumeUnicodeNoSurrogates(provider.ConsumeIntInRange(0, 200))
+        case _:
+            return provider.ConsumeBytes(provider.ConsumeIntInRange(0, 4096))
+
+
+def word(provider: atheris.FuzzedDataProvider) -> str:
+    """One that a protocol knows."""
+    return WORDS[provider.ConsumeIntInRange(0, len(WORDS) - 1)]
+
+
+def value(provider: atheris.FuzzedDataProvider, depth: int) -> object:
+    """A value of JSON, of words that the protocols know."""
+    match provider.ConsumeIntInRange(0, 6 if depth else 4):
+        case 0:
+            return word(provider)
+        case 1:
+            return provider.ConsumeInt(5)
+        case 2:
+            return provider.ConsumeFloat()
+        case 3:
+            return provider.ConsumeUnicodeNoSurrogates(provider.ConsumeIntInRange(0, 40))
+        case 4:
+            return (None, True, False)[provider.ConsumeIntInRange(0, 2)]
+        case 5:
+            return [value(provider, depth - 1) for _ in range(provider.ConsumeIntInRange(0, 4))]
+        case _:
+            return {word(provider): value(provider, depth - 1) for _ in range(provider.ConsumeIntInRange(0, 5))}
 
 
 def talk(name: str) -> Callable[[bytes], None]:

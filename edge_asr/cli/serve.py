@@ -127,7 +127,7 @@ def run_daemon(invocation: Invocation, options: Mapping[str, tuple[str, object]]
         notify_socket=os.environ.get("NOTIFY_SOCKET", ""),
         watchdog_s=_watchdog_s(os.environ),
         spool_directory=_spool_directory(os.environ),
-        inherited=inherited_descriptors(os.environ, os.getpid(), DOORS),
+        inherited=inherited_descriptors(os.environ, os.getpid(), (*DOORS, "admin")),
         admin_socket=admin_socket,
         needs_admin_socket=is_named,
         trace_directory=_trace_directory(settings.log.trace_directory, os.environ),

@@ -42,6 +42,10 @@ class PeerGone(Exception):
     """The connection is lost: nobody is there to read an answer."""
 
 
+class PeerStalled(PeerGone):
+    """Somebody may be there, and reads nothing: the connection is given up."""
+
+
 class Link(Protocol):
     """A connection."""
 
@@ -103,7 +107,7 @@ class Dialogue:
             self._spawn(self._read())
             await self._outcome
         except PeerGone as gone:
-            logger.debug("%s: %s", self._name, gone)
+            logger.log(logging.INFO if isinstance(gone, PeerStalled) else logging.DEBUG, "%s: %s", self._name, gone)
             self._link.abort()
         except EdgeAsrError as refusal:
             error = refusal
@@ -278,7 +282,7 @@ class Dialogue:
                 async with asyncio.timeout(self._limits.idle_timeout_s):
                     await self._link.send(message)
             except TimeoutError as error:
-                raise PeerGone(f"read nothing for {self._limits.idle_timeout_s:g} s") from error
+                raise PeerStalled(f"dropped: it read nothing for {self._limits.idle_timeout_s:g} s") from error
 
     # The end
 

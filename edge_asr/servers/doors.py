@@ -97,7 +97,7 @@ class WyomingDoor:
         if inherited:
             self._sockets = adopt("wyoming", inherited, patience_s=limits.idle_timeout_s)
             with _closing_on_refusal(self._sockets):
-                self._access = _peer_access_to(self._sockets, settings)
+                self._access = _peer_access_to("wyoming", self._sockets, settings)
         else:
             self._path, host, port = _parse_uri(settings.wyoming)
             if self._path is not None:
@@ -151,17 +151,25 @@ class WyomingDoor:
 class PortDoor:
     """One websocket protocol on a port of its own. Binding happens here; :meth:`open` begins to accept."""
 
-    def __init__(self, name: str, port: int, settings: ServerSettings, limits: LimitSettings) -> None:
-        """Bind the port at the address of the HTTP door.
+    def __init__(
+        self, name: str, port: int, settings: ServerSettings, limits: LimitSettings, inherited: Sequence[int] = ()
+    ) -> None:
+        """Bind the port at the address of the HTTP door, or take the sockets that the service manager has opened.
 
         Raises:
-            ConfigurationError: The access rule is wrong.
+            ConfigurationError: The access rule is wrong, or an inherited descriptor cannot be used.
             AddressInUse: The port cannot be bound.
         """
-        self._access = peer_access(name, settings.host, settings.allow, settings.insecure)
         self._settings = settings
         self._limits = limits
-        self._sockets = bind_tcp(settings.host, port, patience_s=limits.idle_timeout_s)
+        self._access: PeerAccess
+        if inherited:
+            self._sockets = adopt(name, inherited, patience_s=limits.idle_timeout_s)
+            with _closing_on_refusal(self._sockets):
+                self._access = _peer_access_to(name, self._sockets, settings)
+        else:
+            self._access = peer_access(name, settings.host, settings.allow, settings.insecure)
+            self._sockets = bind_tcp(settings.host, port, patience_s=limits.idle_timeout_s)
         self._server: WebServer | None = None
         scheme = "wss" if settings.tls_cert else "ws"
         self.description = Door(name, _address(self._sockets[0], scheme), self._access.summary)
@@ -214,9 +222,9 @@ def _http_access_to(sockets: Sequence[socket.socket], settings: ServerSettings) 
     return http_access(host, settings.token_file, settings.insecure)
 
 
-def _peer_access_to(sockets: Sequence[socket.socket], settings: ServerSettings) -> PeerAccess:
+def _peer_access_to(name: str, sockets: Sequence[socket.socket], settings: ServerSettings) -> PeerAccess:
     host = widest_host(sockets)
-    return UNIX_ACCESS if host is None else peer_access("wyoming", host, settings.allow, settings.insecure)
+    return UNIX_ACCESS if host is None else peer_access(name, host, settings.allow, settings.insecure)
 
 
 def _address(opened: socket.socket, scheme: str) -> str:

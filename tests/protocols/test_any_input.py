@@ -57,21 +57,20 @@ WYOMING = st.builds(
     st.dictionaries(st.sampled_from(["rate", "width", "channels", "name", "language", "context"]), VALUES, max_size=4),
     st.binary(max_size=8),
 )
-LIKELY = st.sampled_from(
-    [
-        "Done",
-        '{"type":"hello"}',
-        '{"type":"finish"}',
-        '{"eof" : 1}',
-        '{"reset" : 1}',
-        '{"config" : {"sample_rate" : 16000}}',
-        '{"type":"input_audio_buffer.append","audio":"AAAA"}',
-        '{"type":"input_audio_buffer.commit"}',
-        '{"type":"input_audio_buffer.clear"}',
-        b"\x80\x3e\x00\x00\x04\x00\x00\x00",
-        b"\0\0\0\0",
-    ]
-)
+USUAL: list[Message] = [
+    "Done",
+    '{"type":"hello"}',
+    '{"type":"finish"}',
+    '{"eof" : 1}',
+    '{"reset" : 1}',
+    '{"config" : {"sample_rate" : 16000}}',
+    '{"type":"input_audio_buffer.append","audio":"AAAA"}',
+    '{"type":"input_audio_buffer.commit"}',
+    '{"type":"input_audio_buffer.clear"}',
+    b"\x80\x3e\x00\x00\x04\x00\x00\x00",
+    b"\0\0\0\0",
+]
+LIKELY = st.sampled_from(USUAL)
 MESSAGES = LIKELY | WYOMING | st.binary(max_size=20) | st.text(max_size=20) | VALUES.map(json.dumps)
 
 

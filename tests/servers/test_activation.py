@@ -14,7 +14,8 @@ import pytest
 
 from edge_asr.errors import ConfigurationError
 from edge_asr.servers.activation import adopt, inherited_descriptors, widest_host
-from edge_asr.servers.doors import HttpDoor, WyomingDoor
+from edge_asr.servers.admin_door import AdminDoor
+from edge_asr.servers.doors import HttpDoor, PortDoor, WyomingDoor
 from tests.support.doors import LIMITS, LOCAL
 
 DOORS = ("http", "wyoming", "admin")
@@ -101,6 +102,26 @@ async def test_an_inherited_unix_socket_is_guarded_by_its_permissions(tmp_path: 
             assert door.description.access == "users of this machine who may write to the socket"
             await door.close()
         assert (tmp_path / "s").exists()  # the manager's, not ours to take away
+
+
+async def test_an_inherited_admin_socket_is_served_and_left_there(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as opened:
+        opened.bind(str(tmp_path / "s"))
+        opened.listen()
+        door = AdminDoor(None, LIMITS, [duplicate(opened)])
+        assert door.description.address == f"unix://{tmp_path}/s"
+        await door.close()
+        assert os.access(tmp_path / "s", os.F_OK)
+
+
+def test_the_admin_door_is_never_reached_through_the_network(listener: socket.socket) -> None:
+    with pytest.raises(ConfigurationError, match="the admin door is for this machine"):
+        AdminDoor(None, LIMITS, [duplicate(listener)])
+
+
+def test_an_inherited_port_of_its_own_obeys_the_rule_of_its_door() -> None:
+    with socket.create_server(("0.0.0.0", 0)) as everywhere, pytest.raises(ConfigurationError, match="the vosk door"):
+        PortDoor("vosk", 0, LOCAL, LIMITS, [duplicate(everywhere)])
 
 
 SERVER = """

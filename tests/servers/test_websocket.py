@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import socket
 import struct
 from dataclasses import replace
@@ -225,7 +226,10 @@ def _reset(client: ClientConnection) -> None:
     client.transport.abort()
 
 
-async def test_a_client_that_reads_nothing_is_dropped_and_its_session_freed() -> None:
+async def test_a_client_that_reads_nothing_is_dropped_and_its_session_freed(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO, "edge_asr")
     recognizer = ScriptedRecognizer(words="word " * 20_000)
     limits = replace(LIMITS, idle_timeout_s=0.5)
     async with http_door(recognizer, limits=limits) as base, native_client(base, max_queue=1) as client:
@@ -238,6 +242,7 @@ async def test_a_client_that_reads_nothing_is_dropped_and_its_session_freed() ->
         await asyncio.gather(sending, return_exceptions=True)
         client.transport.abort()
     assert recognizer.status().sessions == 0
+    assert "session s0: dropped: it read nothing for 0.5 s" in caplog.text
 
 
 async def _flush_for_ever(client: ClientConnection) -> None:
