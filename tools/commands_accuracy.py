@@ -6,11 +6,13 @@
     EDGE_ASR_DATA=DATA python tools/commands_accuracy.py orders --snr 6 12 18 24 --every 4
     python tools/commands_accuracy.py spoken HOME --commands FILE...            # wav files and labels.json
     EDGE_ASR_DATA=DATA python tools/commands_accuracy.py others --rows others.jsonl [--pcm FOLDER]
+    EDGE_ASR_DATA=DATA python tools/commands_accuracy.py noise --minutes 20 --rows noise.jsonl
     python tools/commands_accuracy.py curve orders.jsonl others.jsonl           # what each threshold costs
 
 The first two count commands whose intent and every slot are right. Recordings go through the model in whole, without a
 voice activity detector; ``rtf`` is processor time by their length. ``others`` decodes speech that is no command under
 two grammars: telephone prompts, digits, orders of coffee against a smart home, and what tools/starter has synthesised.
+``noise`` lets noises of several colours and levels through the voice activity detector, as the daemon does.
 ``curve`` fits the weights of ``edge_asr.commands.reject`` to such rows and counts false commands per hour.
 """
 
@@ -39,7 +41,10 @@ from edge_asr.commands.interpretation import interpret
 from edge_asr.commands.reject import Evidence, Weights, evidence_of, score
 from edge_asr.commands.templates import CommandSet, read_templates
 from edge_asr.commands.token_trie import build_trie
+from edge_asr.engines.base import ConstrainedPath, StreamOptions
+from edge_asr.engines.base64_vocabulary import read_vocabulary
 from edge_asr.engines.ort_constrained import ConstrainedDecoder, load_constrained_decoder
+from edge_asr.engines.registry import load_engine
 from edge_asr.manifest import read_manifest
 from edge_asr.settings import EngineSettings
 from edge_asr.store.locations import store_locations
@@ -104,6 +109,9 @@ def main() -> None:
     if options.action == "curve":
         print_curve([json.loads(line) for path in options.rows for line in path.open(encoding="utf-8")])
         return
+    if options.action == "noise":
+        listen_to_noise(options.minutes, options.rows)
+        return
     decoder = load_decoder()
     if options.action == "orders":
         ears = {"orders": Ear(decoder, grammar(data() / "barista" / "grammar.yaml"))}
@@ -141,6 +149,9 @@ def arguments() -> argparse.Namespace:
     for action in (heard, said, negatives):
         action.add_argument("--rows", type=Path, metavar="FILE", help="write a line of JSON for each recording")
         action.add_argument("--every", type=int, default=1, metavar="N", help="only every Nth recording")
+    silence = actions.add_parser("noise")
+    silence.add_argument("--minutes", type=float, default=10, help="of each noise")
+    silence.add_argument("--rows", type=Path, metavar="FILE")
     actions.add_parser("curve").add_argument("rows", type=Path, nargs="+")
     return parser.parse_args()
 
@@ -223,6 +234,61 @@ def others(pcm: Path | None, every: int) -> Iterator[tuple[Clip, list[str]]]:
             entry = json.loads(line)
             piece = sound[entry["offset"] : entry["offset"] + entry["samples"]].astype(np.float32) / 32768
             yield Clip("synthetic", entry["voice"], piece, text=entry["text"]), ["orders", "home"]
+
+
+def listen_to_noise(minutes: float, rows: Path | None) -> None:
+    """One row for each noise, with its duration, and one for each stretch of it that was taken for speech."""
+    store = ModelStore(store_locations(os.environ))
+    model, vad = store.resolve("moonshine-tiny-en"), store.resolve("silero-vad")
+    engine = load_engine(
+        model.directory,
+        model.manifest,
+        EngineSettings(),
+        vad.directory / vad.manifest.files["model"].path,
+        expects_commands=True,
+    )
+    commands = grammar(data() / "barista" / "grammar.yaml")
+    vocabulary = read_vocabulary(model.directory / model.manifest.files["tokens"].path, model.manifest.name)
+    constraint = NetworkConstraint(commands.network, build_trie(vocabulary))
+    for name, noise in noises(minutes):
+        stream = engine.open_stream(StreamOptions(partials=False, constraint=constraint))
+        write_row(rows, noise_row(name, len(noise) / RATE_HZ, None))
+        for begin in range(0, len(noise), RATE_HZ):
+            stream.accept(noise[begin : begin + RATE_HZ])
+            while stream.is_ready():
+                engine.decode([stream])
+                path = stream.hypothesis().path
+                if path is not None:
+                    write_row(rows, noise_row(name, 0.0, path))
+                    stream.reset()
+        stream.close()
+
+
+def noises(minutes: float) -> Iterator[tuple[str, Float32Array]]:
+    """Noise whose power falls with the frequency by this exponent, at this level."""
+    count = round(minutes * 60 * RATE_HZ)
+    for seed, (exponent, level_dbfs) in enumerate([(0, -30), (0, -50), (1, -20), (1, -40), (2, -20), (2, -40)]):
+        spectrum = np.fft.rfft(np.random.default_rng(seed).standard_normal(count))
+        shaped = np.fft.irfft(spectrum / np.maximum(1, np.arange(len(spectrum))) ** (exponent / 2), count)
+        level = 10 ** (level_dbfs / 20) / np.sqrt(np.mean(shaped**2))
+        yield f"1/f^{exponent} {level_dbfs} dBFS", np.clip(level * shaped, -1, 1).astype(np.float32)
+    time_s = np.arange(count) / RATE_HZ
+    hum = sum(np.sin(2 * np.pi * 50 * harmonic * time_s) / harmonic for harmonic in range(1, 6))
+    yield "hum", (0.05 * hum).astype(np.float32)
+    beeps = np.sin(2 * np.pi * 1000 * time_s) * (time_s % 3 < 0.4)
+    yield "beeps", (0.2 * beeps).astype(np.float32)
+
+
+def noise_row(name: str, duration_s: float, path: ConstrainedPath | None) -> dict[str, Any]:
+    return {
+        "source": "noise",
+        "clip": name,
+        "duration_s": duration_s,
+        "is_command": False,
+        "is_right": False,
+        "text": path.text if path else "",
+        "evidence": asdict(evidence_of(path)) if path else None,
+    }
 
 
 # Figures.

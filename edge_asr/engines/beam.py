@@ -7,6 +7,7 @@ the search is over when the best that ended is better than all that have not.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -17,6 +18,14 @@ from edge_asr.audio import Float32Array
 from edge_asr.engines.base import TokenConstraint
 
 IntArray = npt.NDArray[np.int64]
+
+
+MARGIN = 10.0
+"""Nats by which a path may be less likely than the best one, before it is given up: every row costs the model time."""
+
+SPARE = 4
+"""So many times as many paths are looked at: those that are in the same state as a better one, as with and without a
+comma, are left out."""
 
 
 class StepScorer(Protocol):
@@ -138,16 +147,22 @@ class _Search:
                 self._offer(_ended(path, float(row[self.options.end])))
             following = self.constraint.following(path.state)
             ways.append((following, path.log_prob + row[following.tokens]))
-        chosen = _best_of([way[1] for way in ways], self.options.width)
+        chosen = _best_of([way[1] for way in ways], SPARE * self.options.width)
         last, self._live = self._live, []
         rows = []
+        least = self.best.log_prob if self.best else -math.inf
+        known: set[int] = set()
         for row, place in chosen:
             token, state = int(ways[row][0].tokens[place]), int(ways[row][0].states[place])
             path = _longer(last[row], token, float(scores[row][token]), state)
-            if len(path.tokens) >= self.options.most_tokens or (self.best and path.log_prob < self.best.log_prob):
+            least = max(least, path.log_prob - MARGIN)
+            if len(path.tokens) >= self.options.most_tokens or path.log_prob < least or state in known:
                 continue
+            known.add(state)
             self._live.append(path)
             rows.append(row)
+            if len(rows) == self.options.width:
+                break
         return list(zip(rows, self._live, strict=True))
 
     def _offer(self, path: Path) -> None:
