@@ -29,7 +29,7 @@ from edge_asr.protocols.spoken_command import command_fields
 from edge_asr.protocols.wyoming import WyomingDecoder, WyomingEvent, encode_event
 from edge_asr.protocols.wyoming_transcribe import asked_options
 from edge_asr.requests import Audio, Describe, Encoding, Finish, Open, Ping, Request, SessionOptions
-from edge_asr.workers.base import PoolStatus
+from edge_asr.workers.base import OfferedModel, PoolStatus
 from edge_asr.workers.messages import Ready
 
 _ENCODING_OF_WIDTH: dict[int, Encoding] = {1: "u8", 2: "s16le", 3: "s24le", 4: "s32le"}
@@ -202,7 +202,7 @@ def info_event(status: PoolStatus) -> WyomingEvent:
         "installed": ready is not None,
         "description": "Streaming speech recognition for small boards",
         "version": __version__,
-        "models": [_model_entry(ready)] if ready else [],
+        "models": [_model_entry(ready), *map(_other_entry, status.offered)] if ready else [],
         "supports_transcript_streaming": ready is not None and is_streamed(ready),
         "requires_external_vad": True,
     }
@@ -221,6 +221,19 @@ def _model_entry(ready: Ready) -> dict[str, Any]:
         "description": description,
         "version": None,
         "languages": list(ready.languages),
+    }
+
+
+def _other_entry(model: OfferedModel) -> dict[str, Any]:
+    """One that is loaded when an utterance asks for its name or its language."""
+    description = f"{model.name}, beside the active model"
+    return {
+        "name": model.name,
+        "attribution": _ENGINE,
+        "installed": True,
+        "description": description,
+        "version": None,
+        "languages": list(model.languages),
     }
 
 

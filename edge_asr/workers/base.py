@@ -61,6 +61,16 @@ class RecognizerSession(Protocol):
         ...
 
 
+class OfferedModel(msgspec.Struct, frozen=True):
+    """A model that sessions may ask for by name."""
+
+    name: str
+    languages: tuple[str, ...]
+    """BCP 47 tags."""
+    hears_everything: bool = True
+    """Whether it knows any words, not only those of commands."""
+
+
 class WorkerStatus(msgspec.Struct, frozen=True):
     """What one place in the pool is doing."""
 
@@ -113,6 +123,8 @@ class PoolStatus(msgspec.Struct, frozen=True):
     ready: Ready | None
     """What the worker loaded; kept while it is restarted."""
     stats: Stats | None
+    offered: tuple[OfferedModel, ...] = ()
+    """What sessions may ask for by name or by language besides the active model, as of the last look into the store."""
     workers: tuple[WorkerStatus, ...] = ()
     """Each place in the pool, the active model's first."""
 

@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Collection
 
+from edge_asr.workers.models import speaks
 from edge_asr.workers.place import Place
 from edge_asr.workers.roster import Roster
 from edge_asr.workers.session import PoolSession
@@ -95,8 +96,14 @@ class Handover:
     def _movable(self, place: Place) -> list[PoolSession]:
         return [session for session in self.sessions_of(place) if self._may_leave(session, place)]
 
-    def _may_leave(self, session: PoolSession, place: Place) -> bool:
-        return place.role == "leaving" or session.wanted_model != place.model.name
+    @staticmethod
+    def _may_leave(session: PoolSession, place: Place) -> bool:
+        if place.role == "leaving":
+            return True
+        if session.wanted_model == place.model.name:
+            return False
+        heir = _heir(place)
+        return heir is None or speaks(heir.model.manifest.languages, session.language)
 
     def _move(self, session: PoolSession, place: Place) -> None:
         heir = _heir(place)

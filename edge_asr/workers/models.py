@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Protocol
 
 from edge_asr.errors import ModelError, ModelNotFound
 from edge_asr.families import FAMILIES
 from edge_asr.settings import Settings
 from edge_asr.store.store import InstalledModel, ModelStore
+from edge_asr.workers.base import OfferedModel
 from edge_asr.workers.served_model import ServedModel
 
 VAD_MODEL = "silero-vad"
@@ -19,7 +21,7 @@ LONGEST_NAME = 40
 class Models(Protocol):
     """Where models come from."""
 
-    def names(self) -> tuple[str, ...]:
+    def offered(self) -> tuple[OfferedModel, ...]:
         """What can be asked for."""
         ...
 
@@ -44,9 +46,14 @@ class StoreModels:
         self._store = store
         self.settings = settings
 
-    def names(self) -> tuple[str, ...]:
+    def offered(self) -> tuple[OfferedModel, ...]:
         """Installed models that recognise speech."""
-        return tuple(model.manifest.name for model in self._store.installed() if recognises_speech(model))
+        manifests = (model.manifest for model in self._store.installed() if recognises_speech(model))
+        return tuple(OfferedModel(each.name, each.languages, not each.words_note) for each in manifests)
+
+    def names(self) -> tuple[str, ...]:
+        """Of what is offered."""
+        return tuple(model.name for model in self.offered())
 
     def find(self, name: str) -> ServedModel:
         """The installed model of that name.
@@ -63,7 +70,7 @@ class StoreModels:
 class NoOtherModels:
     """Only the active model is served."""
 
-    def names(self) -> tuple[str, ...]:
+    def offered(self) -> tuple[OfferedModel, ...]:
         """None."""
         return ()
 
@@ -74,6 +81,20 @@ class NoOtherModels:
             ModelNotFound: Always.
         """
         raise unknown_model(name, ())
+
+
+def speaks(languages: Collection[str], language: str) -> bool:
+    """Whether a model of these languages understands this one; regions make no difference.
+
+    Args:
+        languages: BCP 47 tags; empty where nobody knows.
+        language: A tag, or empty for any language.
+    """
+    return not language or not languages or _primary(language) in map(_primary, languages)
+
+
+def _primary(language: str) -> str:
+    return language.lower().replace("_", "-").partition("-")[0]
 
 
 def served(store: ModelStore, model: InstalledModel, settings: Settings) -> ServedModel:

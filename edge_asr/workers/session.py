@@ -194,6 +194,11 @@ class PoolSession:
         return self._options.model
 
     @property
+    def language(self) -> str:
+        """What the client says it speaks; empty when it does not."""
+        return self._options.language
+
+    @property
     def is_settled(self) -> bool:
         """Whether nothing that it said waits for its final."""
         return not self._history.kept_bytes and self._history.recording is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import msgspec
 import pytest
 from wyoming.event import Event
 from wyoming.info import Info
@@ -15,6 +16,7 @@ from edge_asr.protocols.base import Message
 from edge_asr.protocols.wyoming import WyomingDecoder, WyomingEvent, encode_event
 from edge_asr.protocols.wyoming_conversation import WyomingConversation
 from edge_asr.requests import Audio, Describe, Finish, Open, Ping, Request
+from edge_asr.workers.base import OfferedModel
 from edge_asr.workers.messages import Ready
 from tests.support.values import READY, REWRITING, SERVING, STARTING, ended, final, partial
 
@@ -78,6 +80,13 @@ def test_the_info_says_why_names_are_ignored() -> None:
     talk = conversation()
     (info,) = answers(talk.described(SERVING))
     assert "names and terms are ignored: its decoder cannot" in info.data["asr"][0]["models"][0]["description"]
+
+
+def test_models_beside_the_active_one_are_listed_with_their_languages() -> None:
+    status = msgspec.structs.replace(SERVING, offered=(OfferedModel("t-one-ru", ("ru",)),))
+    (info,) = answers(conversation().described(status))
+    (program,) = Info.from_event(Event(type=info.type, data=info.data)).asr
+    assert [(model.name, model.languages) for model in program.models] == [("starter-en", ["en"]), ("t-one-ru", ["ru"])]
 
 
 def test_the_model_is_asked_for_by_the_name_in_transcribe() -> None:

@@ -8,6 +8,7 @@ import signal
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from edge_asr.clock import ManualClock
@@ -15,7 +16,8 @@ from edge_asr.errors import GateFailed, ModelDamaged, ModelNotFound, ModelsBusy,
 from edge_asr.events import Final, Notice, SessionEnded
 from edge_asr.requests import SessionOptions
 from edge_asr.settings import LimitSettings, WorkerSettings
-from edge_asr.workers.models import unknown_model
+from edge_asr.workers.base import OfferedModel
+from edge_asr.workers.models import speaks, unknown_model
 from edge_asr.workers.served_model import ServedModel
 from tests.support.processes import children, descriptors, is_running
 from tests.support.waiting import until
@@ -35,12 +37,14 @@ class Shelf:
         self._root = root
         self.worker = PATIENT
 
-    def names(self) -> tuple[str, ...]:
-        return ("blue", "green", "red")
+    def offered(self) -> tuple[OfferedModel, ...]:
+        languages = {"blue": ("en",), "green": ("ru",), "red": ("ru", "de")}
+        return tuple(OfferedModel(name, languages[name], name != "green") for name in languages)
 
     def find(self, name: str) -> ServedModel:
-        if name not in self.names():
-            raise unknown_model(name, self.names())
+        names = tuple(model.name for model in self.offered())
+        if name not in names:
+            raise unknown_model(name, names)
         directory = self._root / name
         directory.mkdir(exist_ok=True)
         (directory / "word").write_text(name)
@@ -375,3 +379,69 @@ async def test_a_name_that_is_not_installed_is_refused_with_those_that_are(pool,
 async def test_the_models_that_can_be_asked_for_begin_with_the_active_one(pool, shelf):
     await pool.activate(shelf.find("green"), passes)
     assert await pool.names() == ("green", "blue", "red")
+
+
+# Models by language. The active one speaks English.
+
+
+async def say_in(pool, language):
+    session = await pool.open(SessionOptions(partials=False, language=language), protocol="test")
+    await session.send(audio(WORD))
+    await session.finish()
+    return await said(session)
+
+
+@pytest.mark.parametrize(
+    ("language", "word"), [("", "word"), ("en-US", "word"), ("fr", "word"), ("ru", "red"), ("de_AT", "red")]
+)
+async def test_a_session_gets_a_model_of_its_language_where_the_active_one_does_not_speak_it(pool, language, word):
+    assert await say_in(pool, language) == [word]
+
+
+async def test_of_two_models_of_a_language_the_one_that_is_loaded_is_taken(pool):
+    assert await say(pool, "green") == ["green"]
+    assert await say_in(pool, "ru") == ["green"]
+
+
+async def test_where_one_model_may_be_loaded_a_language_changes_nothing(make_pool, shelf):
+    pool = make_pool(models=shelf, limits=LimitSettings(max_models=1))
+    await pool.start()
+    assert await say_in(pool, "ru") == ["word"]
+    assert pool.status().offered == ()
+
+
+async def test_a_session_stays_with_the_model_that_speaks_its_language(pool, shelf):
+    shelf.worker = AT_ONCE
+    session = await pool.open(SessionOptions(partials=False, language="en"), protocol="test")
+    await pool.activate(
+        replace(shelf.find("red"), manifest=msgspec.structs.replace(shelf.find("red").manifest, languages=("ru",))),
+        passes,
+    )
+    await session.send(audio(WORD))
+    await session.flush()
+    await session.send(audio(WORD))
+    await session.finish()
+    assert await said(session) == ["word", "word"]
+
+
+async def test_the_status_names_what_can_be_asked_for_besides_the_active_model(pool):
+    assert [(model.name, model.languages) for model in pool.status().offered] == [
+        ("blue", ("en",)),
+        ("green", ("ru",)),
+        ("red", ("ru", "de")),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("languages", "language", "does"),
+    [
+        (("en",), "en-GB", True),
+        (("en-US",), "EN", True),
+        (("zh", "en"), "en", True),
+        (("en",), "de", False),
+        ((), "de", True),
+        (("en",), "", True),
+    ],
+)
+def test_regions_make_no_difference_to_whether_a_model_speaks_a_language(languages, language, does):
+    assert speaks(languages, language) is does
