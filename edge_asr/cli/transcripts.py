@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from edge_asr.events import Final, Partial, Word
+from edge_asr.protocols.spoken_command import command_fields
 from edge_asr.subtitles import joined_text, srt, vtt
 
 TranscriptFormat = Literal["text", "json", "jsonl", "srt", "vtt"]
@@ -69,16 +70,8 @@ def segment_entry(final: Final) -> dict[str, object]:
         "end_s": round(final.end_s, 3),
         "text": final.text,
         "words": [_word_entry(word) for word in final.words],
-        **command_entry(final),
+        **command_fields(final),
     }
-
-
-def command_entry(final: Final) -> dict[str, object]:
-    """What spoken commands add to a final: nothing where nobody listens for them."""
-    said: dict[str, object] = {}
-    if final.command is not None:
-        said = {"intent": final.command.intent, "slots": final.command.slots, "score": final.command.score}
-    return said if final.open_text is None else {**said, "open_text": final.open_text}
 
 
 def event_entry(file: str, channel: str, event: Partial | Final) -> dict[str, object]:
@@ -87,7 +80,7 @@ def event_entry(file: str, channel: str, event: Partial | Final) -> dict[str, ob
     if isinstance(event, Partial):
         said: dict[str, object] = {"type": "partial", "text": event.text, "stable_chars": event.stable_chars}
     else:
-        said = {"type": "final", "text": event.text, "reason": event.reason, **command_entry(event)}
+        said = {"type": "final", "text": event.text, "reason": event.reason, **command_fields(event)}
     return {**_place(file, channel), "segment": event.segment, **said, **times}
 
 

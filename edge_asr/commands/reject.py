@@ -30,10 +30,10 @@ class Evidence:
 class Weights:
     """Of the logistic regression; ``tools/commands_accuracy.py curve`` fits them."""
 
-    bias: float = 2.0
+    bias: float = 4.0
     gap: float = -3.0
-    surprise: float = -0.3
-    length: float = 1.5
+    surprise: float = -0.1
+    length: float = 1.0
     """Of the logarithm of the number of tokens."""
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from edge_asr.cli.transcripts import RecordingTranscript, document, event_entry, json_entry
-from edge_asr.events import Final, Partial, Word
+from edge_asr.events import Command, Final, Partial, Word
 
 FINALS = (
     Final("s", 0, "go forward", (Word("go", 0.5, 0.8, 0.98765), Word("forward", 0.8004, 1.3)), 0.5, 1.3, "silence", 1),
@@ -19,6 +19,22 @@ TRANSCRIPT = RecordingTranscript("a.wav", "", "starter-en", 63.00049, FINALS, 0.
 
 def test_text_has_a_line_per_segment() -> None:
     assert document([TRANSCRIPT], "text") == "go forward\nstop & go\n"
+
+
+def test_a_spoken_command_stands_in_its_segment() -> None:
+    meant = Command("Go", {"metres": 10}, 0.97)
+    final = Final("s", 0, "go ten metres", (), 0.5, 1.3, "silence", 1, command=meant, open_text="go tan metres")
+    transcript = RecordingTranscript("a.wav", "", "moonshine-tiny-en", 2.0, (final,), 0.1)
+    segment = json.loads(document([transcript], "json"))[0]["segments"][0]
+    assert (segment["intent"], segment["slots"], segment["score"]) == ("Go", {"metres": 10}, 0.97)
+    assert segment["open_text"] == "go tan metres"
+
+
+def test_open_speech_where_commands_are_listened_for_has_no_intent() -> None:
+    final = Final("s", 0, "hello", (), 0.5, 1.3, "silence", 1, open_text="hello")
+    entry = event_entry("a.wav", "", final)
+    assert entry["open_text"] == "hello"
+    assert "intent" not in entry
 
 
 def test_srt() -> None:
