@@ -31,18 +31,19 @@ async def everything(daemon: Daemon, args: argparse.Namespace, folder: Path) -> 
     """Rows, and what else was asked for."""
     recording = make_recording(folder)
     rows = []
-    for program in PROGRAMS if args.rows else ():
+    programs = [program for program in PROGRAMS if args.only in ("", program.protocol)]
+    for program in programs if args.rows else ():
         row = await judge(program, daemon, recording)
         rows.append(row)
         print(f"{'ok  ' if row.is_ok else 'FAIL'} {row.protocol}: {row.client} {row.note}", file=sys.stderr)
     document: dict[str, Any] = {"rows": [row.document() for row in rows]}
     if rows:
         print(markdown(rows), end="")
-    if args.docs and rows:
+    if args.docs and rows and not args.only:
         DOCUMENT.write_text(with_table(DOCUMENT.read_text(encoding="utf-8"), markdown(rows)), encoding="utf-8")
     if args.cycles:
         document["cycles"] = []
-        for program in _one_per_protocol():
+        for program in _one_per_protocol(programs):
             growth = await drop_connections(program, daemon, recording, args.cycles)
             print(growth.sentence())
             document["cycles"].append(growth.document())
@@ -58,8 +59,12 @@ async def everything(daemon: Daemon, args: argparse.Namespace, folder: Path) -> 
     return document
 
 
-def _one_per_protocol() -> list[Program]:
-    return list({program.protocol: program for program in PROGRAMS}.values())
+def _one_per_protocol(programs: list[Program]) -> list[Program]:
+    return list({program.protocol: program for program in programs}.values())
+
+
+def _protocols() -> list[str]:
+    return list(dict.fromkeys(program.protocol for program in PROGRAMS))
 
 
 def _is_green(document: dict[str, Any]) -> bool:
@@ -74,6 +79,7 @@ def main() -> None:
     parser.add_argument("--docs", action="store_true", help="write the table into docs/protocols.md")
     parser.add_argument("--cycles", type=int, default=0, metavar="N", help="connections to break off, per protocol")
     parser.add_argument("--turns", type=int, default=0, metavar="N", help="turns to measure, native beside Wyoming")
+    parser.add_argument("--only", default="", choices=_protocols(), help="one protocol")
     parser.add_argument("--no-rows", dest="rows", action="store_false", help="only what the other options ask for")
     parser.add_argument("--model", default=str(MODEL), help="default: the bundled model's twin that only appends")
     args = parser.parse_args()
