@@ -112,8 +112,9 @@ def constrained(vocabulary: Callable[[], Sequence[str]], settings: CommandSettin
         return build_trie(vocabulary())
 
     def make(commands: CommandSet) -> Listening:
-        network = commands.network
-        return ConstrainedListening(network, NetworkConstraint(network, trie()), settings.min_score)
+        constraint = NetworkConstraint(commands.network, trie())
+        constraint.warm_up()
+        return ConstrainedListening(commands.network, constraint, settings.min_score)
 
     return make
 

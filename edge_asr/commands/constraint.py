@@ -74,6 +74,10 @@ class NetworkConstraint:
             known = self._may_end[state] = self._is_sentence(self._states[state])
         return known
 
+    def warm_up(self) -> None:
+        """Walk how sentences begin, so that the first command does not wait for it."""
+        self.following(self.begin())
+
     # States and frames by number.
 
     def _forget(self) -> None:

@@ -19,6 +19,9 @@ IN_WORD: Spacing = 0
 AFTER_SPACE: Spacing = 1
 AFTER_MARK: Spacing = 2
 
+_ANYWHERE = FREE_MARKS | {"-"}
+"""Letters that may be read where the network has none of them."""
+
 
 class At(NamedTuple):
     """How much of a token was read."""
@@ -91,9 +94,12 @@ class _Walk:
         while self._waiting:
             node, at = self._waiting.pop()
             self._say_nothing(node, at)
-            for letter, child in children[at.trie].items():
-                for target, spacing in self._targets(node, at.spacing, letter):
-                    self._read(target, At(spacing, child, at.depth + 1))
+            behind = children[at.trie]
+            for letter in _ANYWHERE.union(self._network.letters[node]):  # of the tree's letters most lead nowhere
+                child = behind.get(letter)
+                if child is not None:
+                    for target, spacing in self._targets(node, at.spacing, letter):
+                        self._read(target, At(spacing, child, at.depth + 1))
         return self._reach
 
     def _go(self, node: int, at: At) -> bool:

@@ -23,6 +23,8 @@ class TokenTrie:
     """For each node, character to the node behind it."""
     tokens: list[list[int]] = field(default_factory=lambda: [[]])
     """For each node, the tokens whose text ends there."""
+    parents: list[int] = field(default_factory=lambda: [ROOT])
+    """For each node, the one before it."""
     size: int = 0
     """Tokens of the vocabulary, those that are no text included."""
     _below: dict[int, IntArray] = field(default_factory=dict)
@@ -41,8 +43,10 @@ class TokenTrie:
         return known
 
     def is_below(self, node: int, other: int) -> bool:
-        """Whether every text behind ``node`` is one behind ``other``."""
-        return node == other or bool(np.isin(self.below(node), self.below(other), assume_unique=True).all())
+        """Whether ``node`` lies behind ``other``, or is it."""
+        while node not in (other, ROOT):
+            node = self.parents[node]
+        return node == other
 
 
 def build_trie(texts: Sequence[str]) -> TokenTrie:
@@ -64,6 +68,7 @@ def build_trie(texts: Sequence[str]) -> TokenTrie:
                 child = trie.children[node][letter] = len(trie.children)
                 trie.children.append({})
                 trie.tokens.append([])
+                trie.parents.append(node)
             node = child
         trie.tokens[node].append(token)
     return trie

@@ -72,6 +72,14 @@ def test_templates_that_go_on_alike_share_a_state():
     assert states[texts.index(" turn")] == states[texts.index(" switch")]
 
 
+def test_what_was_walked_ahead_is_what_is_found_later():
+    texts = vocabulary(" turn", " switch", " lamp")
+    warm = NetworkConstraint(network(LIGHTS), build_trie(texts))
+    warm.warm_up()
+    assert accepts(warm, tokens_of("lamp 2 on", texts))
+    assert not accepts(warm, tokens_of("lamp 2", texts))
+
+
 def test_two_spaces_are_one():
     texts = [*vocabulary(), " "]
     constraint = NetworkConstraint(network(LIGHTS), build_trie(texts))
