@@ -83,6 +83,8 @@ class Transcription:
     audio_s: float
     """Length of the audio, seconds."""
     language: str
+    warnings: tuple[str, ...] = ()
+    """What the client should know although nothing failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,6 +295,8 @@ def _verbose(request: TranscriptionRequest, transcription: Transcription, text: 
         ]
     if request.has_segments:
         body["segments"] = [_segment(number, final) for number, final in enumerate(spoken)]
+    if transcription.warnings:
+        body["warnings"] = list(transcription.warnings)
     return {**body, "usage": _usage(transcription)}
 
 

@@ -208,7 +208,7 @@ class Dialogue:
             raise NotReady("no model is loaded")
         await self._send(self._conversation.opened(self._session.session_id, ready))
         if options.hotwords and ready.why_no_hotwords:
-            await self._send(self._conversation.deliver(_ignored_hotwords(self._session.session_id, options, ready)))
+            await self._send(self._conversation.deliver(ignored_hotwords(self._session.session_id, options, ready)))
         self._delivering = self._spawn(self._deliver(self._session))
 
     async def _pass_on(self, data: bytes) -> None:
@@ -321,6 +321,7 @@ class Dialogue:
         await self._link.close(error or self._closing)
 
 
-def _ignored_hotwords(session_id: str, options: SessionOptions, ready: Ready) -> Notice:
+def ignored_hotwords(session_id: str, options: SessionOptions, ready: Ready) -> Notice:
+    """The hotwords of a session make no difference, and why."""
     sentence = f"{ready.model} ignores hotwords: {ready.why_no_hotwords}"
     return Notice(session_id, "hotwords_ignored", sentence, len(options.hotwords))

@@ -14,10 +14,10 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from edge_asr.errors import EdgeAsrError, NotReady, Overloaded
-from edge_asr.events import Failed, Final, SessionEnded, TranscriptEvent
+from edge_asr.events import Failed, Final, Notice, SessionEnded, TranscriptEvent
 from edge_asr.protocols.openai import Body, Transcription, TranscriptionRequest, parse_form, render, render_error
 from edge_asr.protocols.openai_events import MEDIA_TYPE, TranscriptStream
-from edge_asr.servers.dialogue import PeerGone
+from edge_asr.servers.dialogue import PeerGone, ignored_hotwords
 from edge_asr.servers.upload import discard_rest, receive_upload
 from edge_asr.settings import LimitSettings
 from edge_asr.workers.base import Recognizer, RecognizerSession
@@ -66,7 +66,7 @@ class Transcriptions:
             events = session.events()
             first = await _unless_gone(request, _first_of(events))
             return _streamed(wanted, session, first, events, held)
-        outcome = await _unless_gone(request, _collect(session, _language(wanted, session)))
+        outcome = await _unless_gone(request, _collect(session, wanted))
         return body_response(render_error(outcome) if isinstance(outcome, Failed) else render(wanted, outcome))
 
     def _forget_upload(self) -> None:
@@ -120,13 +120,18 @@ async def _streaming(
             yield content
 
 
-async def _collect(session: RecognizerSession, language: str) -> Transcription | Failed:
+async def _collect(session: RecognizerSession, wanted: TranscriptionRequest) -> Transcription | Failed:
     finals: list[Final] = []
+    warnings: list[str] = []
     async for event in session.events():
         if isinstance(event, Final):
             finals.append(event)
+        elif isinstance(event, Notice):
+            warnings.append(event.message)
         elif isinstance(event, SessionEnded):
-            return Transcription(tuple(finals), event.audio_s, language)
+            if wanted.options.hotwords and session.ready is not None and session.ready.why_no_hotwords:
+                warnings.append(ignored_hotwords(session.session_id, wanted.options, session.ready).message)
+            return Transcription(tuple(finals), event.audio_s, _language(wanted, session), tuple(warnings))
         elif isinstance(event, Failed):
             return event
     raise NotReady("the daemon is stopping")

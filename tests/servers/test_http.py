@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from edge_asr.events import Failed
+from edge_asr.events import Failed, Notice
 from edge_asr.servers.http import is_same_origin
 from tests.support.doors import LIMITS, http_door
 from tests.support.recognizer import ScriptedRecognizer
@@ -251,3 +251,13 @@ async def test_an_upload_without_a_place_to_wait_in_is_an_answer_and_no_tracebac
         response = await post(base, files=upload())
     assert response.status_code == 500
     assert "uploads have no place to wait in" in response.json()["error"]["message"]
+
+
+async def test_what_a_client_should_know_is_a_warning() -> None:
+    recognizer = ScriptedRecognizer()
+    recognizer.first_word = Notice("s0", "samples_replaced", "samples that are not finite were replaced by silence")
+    async with http_door(recognizer) as base:
+        answer = await post(base, data={"response_format": "verbose_json", "keywords[]": "kitchen"}, files=upload())
+    replaced, ignored = answer.json()["warnings"]
+    assert replaced.startswith("samples that are not finite")
+    assert ignored == "starter-en ignores hotwords: its decoder cannot be biased towards words"
