@@ -144,14 +144,21 @@ async def test_a_reload_applies_what_it_can_and_names_what_needs_a_restart(daemo
     assert summary(again) == "the configuration was read again; needs a restart: server.port"
 
 
-async def test_commands_that_the_model_cannot_listen_for_change_nothing(daemon: Running, tmp_path: Path) -> None:
-    before = daemon.facts
+async def test_a_reload_reads_the_sentences_of_spoken_commands_again(daemon: Running, tmp_path: Path) -> None:
     sentences = tmp_path / "commands.yaml"
-    sentences.write_text("language: en\nintents:\n  Turn:\n    data:\n      - sentences: [turn on]\n")
     daemon.settings = Settings(commands=CommandSettings(file=str(sentences)))
-    with pytest.raises(ConfigurationError, match="cannot listen for spoken commands; moonshine-tiny-en can"):
+    before = daemon.facts
+    with pytest.raises(ConfigurationError, match=r"commands\.yaml"):
         await daemon.admin.reload()
     assert daemon.facts == before
+    pids = []
+    for word in ("on", "on", "off"):
+        sentences.write_text(f"language: en\nintents:\n  Turn:\n    data:\n      - sentences: [turn it {word}]\n")
+        await daemon.admin.reload()
+        await alone(daemon)
+        pids.append(daemon.pool.status().worker_pid)
+    assert pids[0] == pids[1] != pids[2]
+    assert "word error rate" not in (await daemon.admin.activate("twin-b")).trial  # it hears these sentences only
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="two workers need two cores")
