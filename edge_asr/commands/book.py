@@ -18,10 +18,13 @@ from edge_asr.commands.token_trie import TokenTrie, build_trie
 from edge_asr.errors import ConfigurationError, ProtocolViolation
 from edge_asr.settings import CommandSettings
 
-MOST_SETS = 8
+MOST_SETS = 4
 """Of sessions, that are kept."""
 
 CLIENT = "the session's commands"
+
+MOST_NODES_OF_SESSIONS = 150_000
+"""Home Assistant's sentences and a thousand names are 128,000."""
 
 
 ListenerMaker = Callable[[CommandSet], Listening]
@@ -89,7 +92,7 @@ class CommandBook:
     def _read(self, text: str) -> Listening | ConfigurationError:
         known: Listening | ConfigurationError
         try:
-            known = self._make_for_session(read_templates({CLIENT: text}))
+            known = self._make_for_session(read_templates({CLIENT: text}, MOST_NODES_OF_SESSIONS))
         except ConfigurationError as error:
             known = error
         with self._lock:

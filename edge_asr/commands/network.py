@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from edge_asr.errors import ConfigurationError
 
 MOST_NODES = 500_000
-"""Largest network that is built: some 400 bytes each."""
+"""Largest network that is built: some 300 bytes each."""
 
 SlotValue = str | int | float | bool
 
@@ -71,6 +71,8 @@ class Network:
     """Node to the one behind any character at all."""
     parts: list[Part] = field(default_factory=list)
     """The first one is the language."""
+    most_nodes: int | None = None
+    """Less than :data:`MOST_NODES` for what a stranger has written."""
 
     def new_node(self) -> int:
         """A node without ways on.
@@ -78,8 +80,9 @@ class Network:
         Raises:
             ConfigurationError: There are too many.
         """
-        if len(self.letters) >= MOST_NODES:
-            raise ConfigurationError(f"the sentences need more than {MOST_NODES} nodes; use fewer or shorter lists")
+        most = self.most_nodes or MOST_NODES
+        if len(self.letters) >= most:
+            raise ConfigurationError(f"the sentences need more than {most} nodes; use fewer or shorter lists")
         self.letters.append({})
         self.jumps.append([])
         self.calls.append([])

@@ -72,11 +72,12 @@ class CommandSet:
     """Names of lists that templates need and nobody gave; those templates cannot be said."""
 
 
-def read_templates(texts: Mapping[str, str]) -> CommandSet:
+def read_templates(texts: Mapping[str, str], most_nodes: int | None = None) -> CommandSet:
     """The language of templates.
 
     Args:
         texts: Name of the file, for messages, to its text in YAML or JSON; later ones add to earlier ones.
+        most_nodes: Largest network, where it is to be smaller than any may be.
 
     Raises:
         ConfigurationError: With the file, or the part of it, that cannot be used.
@@ -90,7 +91,7 @@ def read_templates(texts: Mapping[str, str]) -> CommandSet:
         raise ConfigurationError(f"{where}: there are no intents; write `intents:` with sentences")
     try:
         intents = Intents.from_dict(merged)
-        return _Compiler(intents).compile()
+        return _Compiler(intents, Network(most_nodes=most_nodes)).compile()
     except ConfigurationError as error:
         raise ConfigurationError(f"{where}: {error}") from error
     except Exception as error:  # hassil's parser fails in many ways on what is not its format
@@ -106,7 +107,7 @@ def _document(name: str, text: str) -> dict[str, Any]:
         raise ConfigurationError(f"{name} has {len(text)} characters; {LONGEST_TEXT} are the most")
     try:
         document = json.loads(text) if text.lstrip().startswith("{") else _yaml(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigurationError(f"{name} is neither YAML nor JSON: {error}") from error
     if not isinstance(document, dict):
         raise ConfigurationError(f"{name} holds no sentence templates; it should begin with `language:` or `intents:`")
@@ -133,12 +134,12 @@ class _Scope:
 
 
 class _Compiler:
-    def __init__(self, intents: Intents) -> None:
+    def __init__(self, intents: Intents, network: Network) -> None:
         self._intents = intents
         self._language = intents.language
         self._numbers = number_words(self._language)
         self._longest_number = max(map(len, self._numbers), default=0)
-        self._network = Network()
+        self._network = network
         self._parts: dict[tuple[str, str, int], int] = {}
         self._scopes: dict[str, int] = {}
         self._open: list[str] = []

@@ -114,6 +114,16 @@ def test_what_is_wrong_is_said_with_the_files_name(text, reason):
     assert "home.yaml" in str(refusal.value)
 
 
+def test_a_network_may_be_held_smaller_than_any():
+    with pytest.raises(ConfigurationError, match="more than 10 nodes"):
+        read_templates({"test": one("stop everything now")}, most_nodes=10)
+
+
+def test_a_text_that_is_too_deep_is_refused():
+    with pytest.raises(ConfigurationError, match="neither YAML nor JSON"):
+        read_templates({"test": '{"a":' * 100_000})
+
+
 def test_a_text_that_is_too_long_is_refused(monkeypatch):
     monkeypatch.setattr(templates_module, "LONGEST_TEXT", 3)
     with pytest.raises(ConfigurationError, match="has 4 characters; 3 are the most"):
