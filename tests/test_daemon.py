@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import os
 import signal
 import socket
@@ -14,15 +15,18 @@ from pathlib import Path
 from typing import Any, cast
 
 import httpx
+import msgspec
 import pytest
 
 from edge_asr.administration import Administration
 from edge_asr.daemon import Daemon, Surroundings
 from edge_asr.errors import AddressInUse, ConfigurationError, ModelDamaged
 from edge_asr.settings import Settings
+from edge_asr.workers.base import WorkerStatus
 from tests.servers.test_admin import ScriptedAdministrator
 from tests.support.doors import LIMITS, LOCAL, native_client, read_messages
 from tests.support.recognizer import ScriptedRecognizer
+from tests.support.values import SERVING
 
 
 class Manager:
@@ -257,3 +261,26 @@ async def test_a_second_daemon_goes_without_the_admin_socket_unless_it_was_told_
             async with running(ScriptedRecognizer(), admin=path, needs_admin=True):
                 pass
         assert path.is_socket()
+
+
+async def test_an_idle_daemon_writes_nothing_however_often_it_is_probed(
+    manager: Manager, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with running(ScriptedRecognizer(), manager) as daemon:
+        await manager.heard("READY=1")
+        caplog.set_level(logging.INFO)
+        caplog.clear()
+        for path in ("/health/live", "/health/ready", "/metrics", "/status") * 25:
+            assert (await get(daemon, path)).status_code == 200
+        written = [record for record in caplog.records if not record.name.startswith("http")]  # the client's own
+    assert written == []
+
+
+async def test_the_watchdog_is_not_fed_while_a_worker_stands_still(manager: Manager) -> None:
+    recognizer = ScriptedRecognizer()
+    stuck = WorkerStatus("0", "restarting", "", 0, 1, 1, None)
+    recognizer.status = lambda: msgspec.structs.replace(SERVING, workers=(stuck,))  # type: ignore[method-assign]
+    async with running(recognizer, manager, watchdog_s=0.03) as daemon:
+        await manager.heard("WATCHDOG=1")
+        daemon._sign_of_life._watch._loading_patience_s = 0.0
+        await manager.heard("STATUS=stuck: worker 0 is restarting")

@@ -137,6 +137,8 @@ def toml_layer(text: str, origin: str) -> Layer:
         except ConfigurationError as error:
             problems.append(f"{origin}: {error}")
     if problems:
+        # What has a type may be out of range all the same; who mends the file should hear of everything at once.
+        problems += [f"{origin}: {problem}" for problem in _problems(values)]
         raise ConfigurationError("\n".join(problems))
     return Layer(values, dict.fromkeys(values, origin))
 

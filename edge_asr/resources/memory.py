@@ -79,6 +79,16 @@ def available_bytes(root: Path = Path("/")) -> int:
     return machine if group is None else max(0, min(machine, group))
 
 
+def read_oom_kills(root: Path = Path("/")) -> int | None:
+    """Processes that the kernel has ended for want of memory since the start, in control groups too.
+
+    Returns:
+        ``None`` where the kernel does not count them (before 4.13).
+    """
+    lines = (line.split() for line in (read_text(root / "proc/vmstat") or "").splitlines())
+    return next((int(value) for name, value in lines if name == "oom_kill"), None)
+
+
 def trim_heap() -> bool:
     """Give free heap pages back to the kernel; loading a model leaves many.
 

@@ -21,6 +21,9 @@ STOPPED_AFTER_S = 0.4
 ASLEEP_AFTER_S = 2.4
 """No thread has run, and heartbeats are a second apart."""
 
+STOPPED = "it was stopped by a signal"
+"""The reason that blames nobody's audio."""
+
 _STOPPED = frozenset("T")
 _ASLEEP = frozenset("SI")
 
@@ -53,7 +56,7 @@ class HangWatch:
         """
         still_s = self._still_s(activity, now_s)
         if activity is not None and activity.states == _STOPPED and still_s > STOPPED_AFTER_S:
-            return "it was stopped by a signal"
+            return STOPPED
         if activity is not None and activity.states <= _ASLEEP and min(still_s, silent_s) > ASLEEP_AFTER_S:
             return f"it has not run for {still_s:.1f} s although there is work"
         if silent_s > self._settings.hang_timeout_s:

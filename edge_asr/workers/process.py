@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import logging
 import os
+import signal
 import socket
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Callable, Collection
@@ -18,10 +19,12 @@ from typing import cast
 
 from edge_asr.clock import Clock, MonotonicClock
 from edge_asr.resources.delegation import WorkerGroup
+from edge_asr.resources.memory import read_oom_kills
 from edge_asr.settings import WorkerSettings
 from edge_asr.workers.black_box import BlackBox
 from edge_asr.workers.command import STANDARD_LOADER, worker_command, worker_environment
 from edge_asr.workers.exits import describe_exit
+from edge_asr.workers.hang import STOPPED
 from edge_asr.workers.messages import FromWorker, MessageDecoder, Shutdown, ToWorker, encode_message
 from edge_asr.workers.stderr_log import StderrLog
 
@@ -58,6 +61,7 @@ class WorkerProcess:
         self._group = group
         self._kills_before = group.oom_kills if group is not None else 0
         self._why_killed = ""
+        self._oom_kills = read_oom_kills()
         self._process = process
         self._link = link
         self._stderr = stderr
@@ -137,11 +141,18 @@ class WorkerProcess:
         await asyncio.wait([self._stderr_task], timeout=_STDERR_GRACE_S)
         self._stderr_task.cancel()
         self._stderr.close()
-        self.suspects = self._black_box.read()
+        self.suspects = frozenset() if self._was_ended_from_outside(returncode) else self._black_box.read()
         self._black_box.close()
         if self._group is not None and self._group.oom_kills > self._kills_before:
             self._why_killed = "the kernel ended it at the memory limit of its control group"
         return self._why_killed or describe_exit(returncode, self._stderr.last_words)
+
+    def _was_ended_from_outside(self, returncode: int) -> bool:
+        """Whether no audio can be to blame: native code does not stop itself; it is killed only for want of memory."""
+        if self._why_killed:
+            return self._why_killed == STOPPED
+        was_out_of_memory = self._oom_kills is None or read_oom_kills() != self._oom_kills
+        return returncode == -signal.SIGKILL and not was_out_of_memory
 
     async def _read_stderr(self) -> None:
         pipe = self._process.stderr

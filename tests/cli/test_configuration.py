@@ -196,3 +196,13 @@ def test_every_setting_has_a_variable_of_its_own() -> None:
 
     assert len(set(variables)) == len(variables)
     assert KEYS["server.tls_cert"].variable == "EDGE_ASR_SERVER_TLS_CERT"
+
+
+def test_values_out_of_range_are_told_together_with_those_of_a_wrong_type() -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        toml_layer('[limits]\nmax_sessions = 0\n[engine]\nthreads = "x"\nprovidr = "cpu"\n', "a.toml")
+    assert str(caught.value).splitlines() == [
+        "a.toml: engine.threads = 'x' is not a whole number",
+        "a.toml: unknown setting engine.providr; did you mean engine.provider?",
+        "a.toml: limits.max_sessions = 0 is outside 1 to 10000",
+    ]

@@ -8,6 +8,7 @@ import pytest
 
 from edge_asr.resources.memory import (
     available_bytes,
+    read_oom_kills,
     read_process_memory,
     read_proportional_bytes,
     reset_peak,
@@ -116,3 +117,9 @@ print(full - read_process_memory(os.getpid()).resident_bytes)
 def test_trimming_twice_says_whether_there_was_anything():
     trim_heap()
     assert trim_heap() in (True, False)
+
+
+def test_processes_ended_for_want_of_memory_are_counted(tmp_path):
+    assert read_oom_kills(tmp_path) is None
+    write_tree(tmp_path, {"proc/vmstat": "pgfault 12\noom_kill 3\n"})
+    assert read_oom_kills(tmp_path) == 3

@@ -69,7 +69,7 @@ class ScriptedStream:
         self._is_blurred |= bool(np.isclose(amplitude, BLUR, atol=0.01))
         if np.isclose(amplitude, DIE, atol=0.01):
             print("dying as told: error", file=sys.stderr, flush=True)
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.abort()
         if np.isclose(amplitude, HOARD, atol=0.01):
             _hoard.append(b"x" * HOARD_BYTES)
         if np.isclose(amplitude, WORD, atol=0.01):
