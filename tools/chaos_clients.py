@@ -77,12 +77,12 @@ class Client:
     async def talk(self, *, is_paced: bool = True) -> None:
         """The whole conversation."""
         try:
-            async with opened(self._daemon) as socket:
-                hearing = asyncio.create_task(self._hear(socket))
+            longest_s = PATIENCE_S + len(self._sound) / 2 / RATE_HZ
+            async with opened(self._daemon) as socket, asyncio.timeout(longest_s), asyncio.TaskGroup() as group:
+                group.create_task(self._hear(socket))
                 await self._say(socket, is_paced=is_paced)
-                await asyncio.wait_for(hearing, PATIENCE_S)
-        except (OSError, WebSocketException, TimeoutError) as error:
-            self.broken_by = self.broken_by or repr(error)
+        except* (OSError, WebSocketException, TimeoutError) as errors:
+            self.broken_by = self.broken_by or repr(errors.exceptions[0])
 
     async def _say(self, socket: ClientConnection, *, is_paced: bool) -> None:
         step = 2 * round(PIECE_S * RATE_HZ)

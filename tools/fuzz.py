@@ -112,9 +112,10 @@ def talk(name: str) -> Callable[[bytes], None]:
 
 
 def read_wav(data: bytes) -> None:
+    head = b"RIFF" + data[:4] + b"WAVE" + data[4:]  # without these words nothing is read
     for is_whole in (False, True):
         try:
-            parse_wav_header(data, is_whole=is_whole)
+            parse_wav_header(head, is_whole=is_whole)
         except ValueError:
             continue
 
