@@ -251,7 +251,7 @@ LOOP = "to be " * 20
 
 def test_a_model_that_repeats_itself_is_asked_again_with_silence_around():
     recorder = Padded(2 * RATE, {0.0: LOOP, 0.25: "to be or not to be"})
-    hypothesis = SherpaSegmentDecoder(recorder, RATE, 30.0).decode(noise(2.0, RATE))
+    hypothesis = SherpaSegmentDecoder(recorder, RATE, 30.0, may_loop=True).decode(noise(2.0, RATE))
     assert hypothesis.text == "to be or not to be"
     assert recorder.decoded_samples == [2 * RATE, 2.5 * RATE]
     assert all(0.0 <= token.start_s < 2.0 for token in hypothesis.tokens)
@@ -259,14 +259,19 @@ def test_a_model_that_repeats_itself_is_asked_again_with_silence_around():
 
 def test_a_loop_that_nothing_cures_is_said_once():
     recorder = Padded(2 * RATE, {0.0: LOOP, 0.25: LOOP, 0.5: "or not " + LOOP})
-    hypothesis = SherpaSegmentDecoder(recorder, RATE, 30.0).decode(noise(2.0, RATE))
+    hypothesis = SherpaSegmentDecoder(recorder, RATE, 30.0, may_loop=True).decode(noise(2.0, RATE))
     assert hypothesis.text == "or not to be"
     assert [token.text for token in hypothesis.tokens] == [" or", " not", " to", " be"]
 
 
+def test_what_a_model_repeats_that_only_hears_stays():
+    recorder = Padded(2 * RATE, {0.0: LOOP})
+    assert SherpaSegmentDecoder(recorder, RATE, 30.0).decode(noise(2.0, RATE)).text == LOOP.strip()
+
+
 def test_silence_against_loops_never_makes_the_stretch_too_long():
     recorder = Padded(2 * RATE, {0.0: LOOP, 0.1: "to be"})
-    SherpaSegmentDecoder(recorder, RATE, 2.2).decode(noise(2.0, RATE))
+    SherpaSegmentDecoder(recorder, RATE, 2.2, may_loop=True).decode(noise(2.0, RATE))
     assert recorder.decoded_samples[1] == round(2.2 * RATE)
 
 
