@@ -20,6 +20,7 @@ import argparse
 import asyncio
 import json
 import random
+import signal
 import sys
 import tempfile
 import time
@@ -172,6 +173,8 @@ async def run(scene: Scene, args: argparse.Namespace, report: Report) -> None:
 
 async def break_it(args: argparse.Namespace, folder: Path, *, is_inside: bool) -> tuple[Report, list[str]]:
     """The whole story; the report and the daemon's log."""
+    if (story := asyncio.current_task()) is not None:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, story.cancel)  # and everything is put away
     disk_folder = folder / "disk"
     disk_folder.mkdir()
     disk, clock, memory = Disk(disk_folder, is_inside=is_inside), WallClock(folder / "clock"), MemoryGroup()

@@ -26,7 +26,7 @@ from tools.chaos_surroundings import Disk, MemoryGroup, WallClock
 HELD_S = 2.0
 """How long a disk stays full, or a flood stays."""
 DAMAGED_S = 1.0
-STARVED_S = 10.0
+STARVED_S = 20.0
 FLOOD = 300
 DAY_S = 86_400
 
