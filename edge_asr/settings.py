@@ -164,7 +164,7 @@ class WorkerSettings:
     what it takes when warm, and at least 128 MiB more; 0 for no limit."""
     load_timeout_s: float = 120.0
     """From start to READY."""
-    restart_delay_s: float = 0.5
+    restart_delay_s: float = 0.1
     """Before a restart; from the seventh within a minute on doubled, up to ``max_restart_delay_s``."""
     max_restart_delay_s: float = 30.0
     hang_timeout_s: float = 10.0

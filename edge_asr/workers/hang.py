@@ -11,11 +11,11 @@ from __future__ import annotations
 from edge_asr.resources.processes import ProcessActivity
 from edge_asr.settings import WorkerSettings
 
-SAMPLE_EVERY_S = 0.5
-LATEST_SAMPLE_S = 2 * SAMPLE_EVERY_S
+SAMPLE_EVERY_S = 0.25
+LATEST_SAMPLE_S = 1.0
 """Between two samples; when more time has passed, this process was held up itself and knows nothing."""
 
-STOPPED_AFTER_S = 0.4
+STOPPED_AFTER_S = 0.2
 """All threads stopped, seen twice."""
 
 ASLEEP_AFTER_S = 2.4

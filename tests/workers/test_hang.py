@@ -27,7 +27,7 @@ def verdicts(watch: HangWatch, activity: ProcessActivity | None, seconds: float,
 
 
 def test_a_stopped_worker_is_known_at_the_second_look(watch: HangWatch) -> None:
-    assert verdicts(watch, STOPPED, 0.5) == ["", "it was stopped by a signal"]
+    assert verdicts(watch, STOPPED, SAMPLE_EVERY_S) == ["", "it was stopped by a signal"]
 
 
 def test_a_worker_that_a_debugger_holds_is_given_its_time(watch: HangWatch) -> None:
@@ -37,14 +37,14 @@ def test_a_worker_that_a_debugger_holds_is_given_its_time(watch: HangWatch) -> N
 
 def test_a_worker_of_which_no_thread_has_run_is_known_before_its_time_out(watch: HangWatch) -> None:
     said = verdicts(watch, ASLEEP, 2.5)
-    assert said[:-1] == [""] * 5
+    assert not any(said[:-1])
     assert said[-1] == "it has not run for 2.5 s although there is work"
 
 
 @pytest.mark.parametrize("activity", [WAITS_FOR_CORE, WAITS_FOR_DISK, None], ids=["core", "disk", "unknown"])
 def test_a_worker_that_is_only_slow_has_its_whole_time_out(watch: HangWatch, activity: ProcessActivity | None) -> None:
-    said = verdicts(watch, activity, 10.5)
-    assert said[:-1] == [""] * 21
+    said = verdicts(watch, activity, 10.25)
+    assert not any(said[:-1])
     assert said[-1] == "it did not answer for 10 s"
 
 
