@@ -33,7 +33,9 @@ def test_every_option_is_explained(command, text):
 
 
 def test_no_option_is_explained_that_does_not_exist():
-    known = options(bench) | options(tune) | options(selftest) | {"--max-wer", "--origin", "--board-times"}  # of other commands
+    known = (
+        options(bench) | options(tune) | options(selftest) | {"--max-wer", "--origin", "--board-times"}
+    )  # of other commands
     assert set(re.findall(r"--[a-z][a-z-]+", BENCH + SELFTEST)) <= known
 
 
