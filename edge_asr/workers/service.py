@@ -37,6 +37,7 @@ from edge_asr.workers.messages import (
     TrustSession,
 )
 from edge_asr.workers.recordings import open_recording
+from edge_asr.workers.waiting_room import WaitingRoom
 
 STATS_EVERY_S = 1.0
 
@@ -68,15 +69,15 @@ def serve(link: Link, configure: Configure, model: LoadedModel, ready: Ready, bl
 class Service:
     """The reading side of a worker, and the figures it reports while there is work."""
 
-    def __init__(self, link: Link, loop: DecodeLoop, prepare_commands: Callable[[str | None], None]) -> None:
+    def __init__(self, link: Link, loop: DecodeLoop, prepare_commands: Callable[[str], None]) -> None:
         self._link = link
-        self._prepare = prepare_commands
         self._sessions: set[str] = set()
         self._heap = Heap()
         self._has_news = True
         """Something has happened since the last report, or there was none yet."""
         self._next_report_s = 0.0
         self._runner = Runner(loop, self._deliver, self._settle, self._give_credit, open_recording, _end_process)
+        self._waiting: WaitingRoom[ToWorker] = WaitingRoom(prepare_commands, self._carry_out, _end_process)
 
     def start(self) -> None:
         """Start the decode thread."""
@@ -87,20 +88,37 @@ class Service:
         while True:
             for message in self._link.receive(self._time_to_report_s()):
                 if isinstance(message, Shutdown):
+                    self._waiting.stop()
                     self._runner.stop()
                     return
                 self._dispatch(message)
             self._report_when_due()
 
     def _dispatch(self, message: ToWorker) -> None:
+        match message:
+            case OpenSession():
+                self._sessions.add(message.session_id)
+                self._has_news = True
+                if message.options.commands:
+                    self._waiting.enter(message.session_id, message.options.commands, message)
+                else:
+                    self._carry_out(message)
+            case CancelSession():
+                self._sessions.discard(message.session_id)
+                if not self._waiting.leave(message.session_id):
+                    self._carry_out(message)
+            case Configure() | Shutdown():
+                raise ValueError(f"{type(message).__name__} is not for a worker that serves")
+            case _:
+                if not self._waiting.keep(message.session_id, message):
+                    self._carry_out(message)
+
+    def _carry_out(self, message: ToWorker) -> None:
         runner = self._runner
         match message:
             case SessionAudio():
                 runner.audio(message.session_id, message.data)
             case OpenSession():
-                self._sessions.add(message.session_id)
-                self._has_news = True
-                self._prepare(message.options.commands)  # here, so that nobody waits for it on the decode thread
                 runner.open(message.session_id, message.options, message.resume)
             case SessionRecording():
                 runner.recording(message.session_id, message.path, message.max_duration_s, message.from_s)
@@ -111,7 +129,6 @@ class Service:
             case TrustSession():
                 runner.trust(message.session_id)
             case CancelSession():
-                self._sessions.discard(message.session_id)
                 runner.cancel(message.session_id)
             case Configure() | Shutdown():
                 raise ValueError(f"{type(message).__name__} is not for a worker that serves")
