@@ -191,15 +191,22 @@ class Changes:
 
     def recycle_the_worn(self) -> None:
         """Replace a worker that is worn out, if there is one; called from time to time."""
-        if self._recycling is not None or self._clock.now_ns() < self._not_before_ns:
+        if self._recycling is not None:
             return
+        is_early = self._clock.now_ns() < self._not_before_ns
         for place in self._roster:
+            if is_early and not self._serves_nobody(place):
+                continue
             if place.takes_sessions and place.worker.state == "ready":
                 wear = place.wear(self._clock.now_ns())
                 pressed: RecycleReason = "memory" if place.vitals.pressure != "none" else ""
                 if reason := pressed or reason_to_recycle(wear, place.model.settings.worker):
                     self._recycling = asyncio.create_task(self._recycle(place, reason), name="recycling")
                     return
+
+    def _serves_nobody(self, place: Place) -> bool:
+        """Whether it takes no sessions and no session needs the memory: a fresh one will do with less at once."""
+        return place.vitals.pressure == "hard" and not self._handover.sessions_of(place)
 
     async def _recycle(self, place: Place, reason: RecycleReason) -> None:
         try:
