@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-from functools import cache
+import re
+from functools import lru_cache
 
 from edge_asr.commands.folding import fold_template
+from edge_asr.errors import ConfigurationError
 
 LARGEST_IN_TEXT = 999
 """Numbers in templates are known as words up to here; lists of numbers have their own limits."""
 
+_TAG = re.compile(r"[A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8}){0,4}")
 
-@cache
+
+def language_tag(language: object) -> str:
+    """A language as a set of commands names it: the rules of its numbers are a file of that name.
+
+    Raises:
+        ConfigurationError: It is no tag.
+    """
+    if isinstance(language, str) and _TAG.fullmatch(language):
+        return language
+    raise ConfigurationError(f"language {str(language)[:40]!r} is no BCP 47 tag; write one such as `en` or `pt-BR`")
+
+
+@lru_cache(1 << 16)
 def spoken(number: float, language: str) -> tuple[str, ...]:
     """The ways to say a number in words, folded; empty where the language is not known.
 
@@ -31,7 +46,7 @@ def spoken(number: float, language: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(texts))
 
 
-@cache
+@lru_cache(8)
 def number_words(language: str) -> dict[tuple[str, ...], int]:
     """Words that together are a number, to that number."""
     return {tuple(text.split()): number for number in range(LARGEST_IN_TEXT + 1) for text in spoken(number, language)}

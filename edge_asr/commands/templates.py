@@ -40,7 +40,7 @@ from hassil.util import merge_dict
 
 from edge_asr.commands.folding import fold_template
 from edge_asr.commands.network import Call, Meaning, Network, SlotValue, Value, remove_dead_ends
-from edge_asr.commands.numbers import digits, number_words, spoken
+from edge_asr.commands.numbers import digits, language_tag, number_words, spoken
 from edge_asr.errors import ConfigurationError
 
 LONGEST_TEXT = 8_000_000
@@ -90,6 +90,7 @@ def read_templates(texts: Mapping[str, str], most_nodes: int | None = None) -> C
     if not merged.get("intents"):
         raise ConfigurationError(f"{where}: there are no intents; write `intents:` with sentences")
     try:
+        language_tag(merged["language"])
         intents = Intents.from_dict(merged)
         return _Compiler(intents, Network(most_nodes=most_nodes)).compile()
     except ConfigurationError as error:
@@ -369,7 +370,7 @@ class _Compiler:
             raise ConfigurationError(
                 f"the list {slots.name!r} has {count} numbers; {MOST_NUMBERS} are the most, so use a step"
             )
-        language = slots.words_language or self._language
+        language = language_tag(slots.words_language or self._language)
         for number in slots.get_numbers():
             written = (digits(number),) if slots.digits else ()
             value = number if slots.multiplier is None else number * slots.multiplier

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from edge_asr.commands.numbers import digits, number_words, spoken
+from edge_asr.commands.numbers import digits, language_tag, number_words, spoken
+from edge_asr.errors import ConfigurationError
 
 
 @pytest.mark.parametrize(
@@ -18,6 +19,17 @@ from edge_asr.commands.numbers import digits, number_words, spoken
 )
 def test_spoken(number, language, texts):
     assert spoken(number, language) == texts
+
+
+@pytest.mark.parametrize("language", ["en", "pt-BR", "sr_Latn", "zh-Hant-TW"])
+def test_a_language_tag(language):
+    assert language_tag(language) == language
+
+
+@pytest.mark.parametrize("language", ["", "e", "../de", "de/../en", "de.xml", "de\n", None, 5, True, ["en"]])
+def test_no_language_tag(language):
+    with pytest.raises(ConfigurationError, match="is no BCP 47 tag"):
+        language_tag(language)
 
 
 def test_words_to_numbers():

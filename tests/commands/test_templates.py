@@ -105,6 +105,9 @@ def test_sentences_without_their_lists_are_left_out_and_the_lists_named():
         (one("{a}"), "no sentence can be said; nobody gave the lists a"),
         (one("(a"), "cannot be read as sentence templates"),
         ("intents: {A: {}}", "'data' is missing"),
+        ("language: 5\n" + one("a"), "language '5' is no BCP 47 tag; write one such as `en` or `pt-BR`"),
+        ("language: ../../de\n" + one("a"), "language '../../de' is no BCP 47 tag"),
+        ("language: " + "x" * 500 + "\n" + one("a"), f"language '{'x' * 40}' is no BCP 47 tag"),
         (one("{a}", "lists: {a: {range: {from: 0, to: 1000000}}}"), "has 1000001 numbers; 20000 are the most"),
     ],
 )
