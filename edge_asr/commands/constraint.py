@@ -17,9 +17,14 @@ from edge_asr.commands.network import Network
 from edge_asr.commands.part_walk import AFTER_SPACE, IN_WORD, At, PartWalker, Reach, Spacing
 from edge_asr.commands.token_trie import ROOT, TokenTrie
 from edge_asr.engines.base import Following
+from edge_asr.errors import ConfigurationError
 
 MOST_REMEMBERED = 3_000_000
 """Tokens behind states, 16 bytes each; beyond that all states are forgotten before the next text."""
+
+MOST_WALKED = 200_000
+"""Nodes that the walks of one state come by; what lies beyond cannot be said. Thousands of sentences that begin alike
+need 64,000; a sentence of thousands of optional words would stop all sessions for minutes."""
 
 Frame = int
 """Number of a set of callers."""
@@ -51,6 +56,7 @@ class NetworkConstraint:
         self._network = network
         self._trie = trie
         self._walker = PartWalker(network, trie)
+        self._is_cut = False
         self._forget()
 
     def begin(self) -> int:
@@ -75,8 +81,20 @@ class NetworkConstraint:
         return known
 
     def warm_up(self) -> None:
-        """Walk how sentences begin, so that the first command does not wait for it."""
-        self.following(self.begin())
+        """Walk how sentences begin, so that the first command does not wait for it.
+
+        Raises:
+            ConfigurationError: They go on in too many ways.
+        """
+        begin = self.following(self.begin())
+        if len(begin.tokens):
+            # The widest, and of several the one behind the last token: later tokens are longer, and words end there.
+            ways = zip(begin.states.tolist(), begin.tokens.tolist(), strict=True)
+            self.following(max(ways, key=lambda way: (len(self._states[way[0]].places), way[1]))[0])
+        if self._is_cut:
+            raise ConfigurationError(
+                "the sentences go on in too many ways; use fewer optional parts behind one another"
+            )
 
     # States and frames by number.
 
@@ -178,7 +196,11 @@ class NetworkConstraint:
         for node, frame in places:
             todo.add(node, At(spacing, ROOT, 0), self._frames[frame])
         walks: Walks = []
+        most = self._walker.walked + MOST_WALKED
         while todo.order:
+            if self._walker.walked > most:
+                self._is_cut = True
+                break
             depth, node, at_spacing, trie, callers = todo.pop()
             reach = self._walker.walk(node, at_spacing, trie)
             walks.append((reach, callers))

@@ -54,6 +54,8 @@ class PartWalker:
         self.network = network
         self.trie = trie
         self.ends = {part.end for part in network.parts}
+        self.walked = 0
+        """Nodes that walks came by, in all; at each the time of some letters."""
         self._known: dict[tuple[int, Spacing, int], Reach] = {}
 
     def walk(self, node: int, spacing: Spacing, trie: int) -> Reach:
@@ -100,6 +102,7 @@ class _Walk:
                 if child is not None:
                     for target, spacing in self._targets(node, at.spacing, letter):
                         self._read(target, At(spacing, child, at.depth + 1))
+        self._walker.walked += len(self._seen)
         return self._reach
 
     def _go(self, node: int, at: At) -> bool:

@@ -45,7 +45,8 @@ class FloatCheck:
             return
         whole = self._rest + data[: 4 * ENOUGH_SAMPLES]
         end = len(whole) // 4 * 4
-        self._rest = whole[end:]
+        begun = (len(self._rest) + len(data)) % 4
+        self._rest = (self._rest + data[-3:])[-begun:] if begun else b""
         samples = array("f", whole[:end])
         if sys.byteorder == "big":
             samples.byteswap()

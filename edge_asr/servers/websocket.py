@@ -153,11 +153,15 @@ def close_code(reason: EdgeAsrError | None) -> int:
 _CLIENT_FAULTS = ("protocol_violation", "limit_exceeded", "model_not_found", "configuration_invalid")
 
 
+_CUT = "…".encode()
+"""What is written where words are left out."""
+
+
 def close_reason(reason: EdgeAsrError | None) -> str:
     """The sentence, cut to what a close frame holds; its last part is the next step, and stays."""
     sentence = str(reason or "")
     head, separator, tail = sentence.encode().rpartition(b"; ")
-    room = MAX_REASON_BYTES - len(separator + tail)
+    room = MAX_REASON_BYTES - len(_CUT + separator + tail)
     if room < len(head) and room > 0:
-        return head[:room].decode(errors="ignore") + (separator + tail).decode()
+        return (head[:room].decode(errors="ignore").encode() + _CUT + separator + tail).decode()
     return sentence.encode()[:MAX_REASON_BYTES].decode(errors="ignore")

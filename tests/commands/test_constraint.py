@@ -5,6 +5,7 @@ import pytest
 from edge_asr.commands import constraint as constraint_module
 from edge_asr.commands.constraint import NetworkConstraint
 from edge_asr.commands.token_trie import build_trie
+from edge_asr.errors import ConfigurationError
 from tests.commands.command_cases import LIGHTS, accepts, network, spells, tokens_of, vocabulary
 
 
@@ -88,6 +89,18 @@ def test_two_spaces_are_one():
 
 def test_a_wildcard_takes_tokens_that_no_sentence_has():
     assert spells("add xylophone7 to list", LIGHTS)
+
+
+def test_sentences_that_go_on_in_too_many_ways_are_refused():
+    optional = network(f"intents: {{A: {{data: [{{sentences: ['{'[a] ' * 1000}']}}]}}}}")
+    with pytest.raises(ConfigurationError, match="in too many ways; use fewer optional parts"):
+        NetworkConstraint(optional, build_trie(vocabulary(" a a", " a"))).warm_up()
+
+
+def test_thousands_of_sentences_that_begin_alike_are_not_too_many():
+    texts = ", ".join(f"turn on lamp {number}" for number in range(1000, 4000))
+    alike = network(f"intents: {{A: {{data: [{{sentences: [{texts}]}}]}}}}")
+    NetworkConstraint(alike, build_trie(vocabulary("turn", "on", "lamp"))).warm_up()
 
 
 def test_states_are_forgotten_between_texts_when_there_are_too_many(monkeypatch):

@@ -136,6 +136,14 @@ def test_silence_and_quiet_floats_are_taken() -> None:
     assert len(sent(SherpaConversation(), bytes(64_000), quiet)) == 3
 
 
+@pytest.mark.parametrize("size", [6401, 6402, 12801])
+def test_floats_behind_silence_may_be_cut_inside_a_sample(size: int) -> None:
+    data = bytes(4 * 4000) + array("f", [0.1, -0.3] * 2000).tobytes()
+    pieces = [data[start : start + size] for start in range(0, len(data), size)]
+    requests = sent(SherpaConversation(), *pieces)
+    assert b"".join(request.data for request in requests if isinstance(request, Audio)) == data
+
+
 def test_an_unknown_word_is_refused() -> None:
     with pytest.raises(ProtocolViolation, match="must be 'Done'"):
         sent(SherpaConversation(), "done?")

@@ -326,5 +326,5 @@ def test_a_long_reason_is_cut_between_characters() -> None:
 def test_a_long_reason_keeps_its_next_step() -> None:
     reason = close_reason(Overloaded("no room " * 20, retry_after_s=7.0))
     assert reason.startswith("no room no room ")
-    assert reason.endswith("; try again in 7 s")
+    assert reason.endswith("…; try again in 7 s")
     assert len(reason.encode()) == 123
