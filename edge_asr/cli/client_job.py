@@ -7,8 +7,8 @@ import json
 import math
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import closing
+from collections.abc import AsyncGenerator, Callable, Iterable
+from contextlib import aclosing, closing
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
@@ -61,7 +61,7 @@ _SCHEMES: dict[Protocol, tuple[str, ...]] = {
     "realtime": WEBSOCKET_SCHEMES,
 }
 
-Converse = Callable[[DaemonAddress, Pcm, Wanted, Timing], AsyncIterator[TranscriptEvent]]
+Converse = Callable[[DaemonAddress, Pcm, Wanted, Timing], AsyncGenerator[TranscriptEvent, None]]
 
 _CONVERSE: dict[Protocol, Converse] = {
     "native": converse_native,
@@ -163,8 +163,9 @@ class Job:
                 samples = resampled(iter(source), source.sample_rate_hz, rate_hz, length)
                 audio = Pcm(rate_hz, pcm_pieces(samples))
                 hearing = Hearing(self, file)
-                async for event in converse(self.wishes.address, audio, self.wishes.wanted, timing):
-                    hearing.take(event, timing.clock.now_ns())
+                async with aclosing(converse(self.wishes.address, audio, self.wishes.wanted, timing)) as events:
+                    async for event in events:
+                        hearing.take(event, timing.clock.now_ns())
                 hearing.audio_s = length.seconds
             self._finish(file, timing, hearing)
 

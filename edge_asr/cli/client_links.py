@@ -6,7 +6,7 @@ import asyncio
 import http.client
 import secrets
 import ssl
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -75,7 +75,7 @@ class Pcm:
 
 async def converse_native(
     address: DaemonAddress, audio: Pcm, wanted: Wanted, timing: Timing
-) -> AsyncIterator[TranscriptEvent]:
+) -> AsyncGenerator[TranscriptEvent, None]:
     """The native websocket protocol."""
     async with websocket(address, "/v1/stream") as socket:
         options = SessionOptions(
@@ -141,7 +141,7 @@ def reason_of(closed: ConnectionClosed) -> str:
 
 async def converse_wyoming(
     address: DaemonAddress, audio: Pcm, wanted: Wanted, timing: Timing
-) -> AsyncIterator[TranscriptEvent]:
+) -> AsyncGenerator[TranscriptEvent, None]:
     """Wyoming in the order of Home Assistant."""
     reader, writer = await _open_stream(address)
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any
 from urllib.parse import urlencode
 
@@ -31,7 +31,7 @@ _TRANSCRIPTION = "conversation.item.input_audio_transcription"
 
 async def converse_vosk(
     address: DaemonAddress, audio: Pcm, wanted: Wanted, timing: Timing
-) -> AsyncIterator[TranscriptEvent]:
+) -> AsyncGenerator[TranscriptEvent, None]:
     """vosk-server's protocol: send, wait for the answer, send; so it cannot be faster than the recogniser."""
     segment = revision = 0
     async with websocket(address, "/vosk") as socket:
@@ -61,7 +61,7 @@ def _vosk_final(segment: int, answer: dict[str, Any], reason: Any) -> Final:  # 
 
 async def converse_sherpa(
     address: DaemonAddress, audio: Pcm, wanted: Wanted, timing: Timing
-) -> AsyncIterator[TranscriptEvent]:
+) -> AsyncGenerator[TranscriptEvent, None]:
     """sherpa-onnx's online protocol; the audio must be at 16 kHz."""
     revision = 0
     query = urlencode({**wanted.named("language", "model", "hotwords"), "hotwords": ",".join(wanted.hotwords)})
@@ -102,7 +102,7 @@ def _sherpa_final(result: dict[str, Any]) -> Final:
 
 async def converse_realtime(
     address: DaemonAddress, audio: Pcm, wanted: Wanted, timing: Timing
-) -> AsyncIterator[TranscriptEvent]:
+) -> AsyncGenerator[TranscriptEvent, None]:
     """OpenAI's realtime transcription: turns by silence, the last one by a commit; the audio must be at 24 kHz."""
     async with (
         websocket(address, "/v1/realtime?intent=transcription") as socket,
