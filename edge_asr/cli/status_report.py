@@ -100,7 +100,7 @@ def _worker(worker: dict[str, Any]) -> str:
     carries = f" of {capacity:.1f}" if capacity is not None else ""
     facts = [
         f"{worker['model']} ({worker['role']}, {worker['state']})",
-        f"{worker['sessions']} sessions need {worker['needed_streams']:.1f}{carries} streams",
+        f"{_sessions(worker['sessions'])} {worker['needed_streams']:.1f}{carries} streams",
         f"{worker['busy']:.0%} busy",
         f"{_mib(worker['memory_bytes'])}{f' of {_mib(limit)}' if limit else ''}",
         f"cores {', '.join(map(str, worker['cpus']))}" if worker["cpus"] else "any core",
@@ -108,6 +108,10 @@ def _worker(worker: dict[str, Any]) -> str:
     if worker["escaped_threads"]:
         facts.append(f"{worker['escaped_threads']} THREADS OUTSIDE THEM")
     return "; ".join(facts)
+
+
+def _sessions(number: int) -> str:
+    return "1 session needs" if number == 1 else f"{number} sessions need"
 
 
 def _mib(count: int) -> str:

@@ -54,7 +54,7 @@ def provider_findings(tried: Mapping[str, str]) -> Iterator[Finding]:
         yield Finding(
             "info",
             "providers_missing",
-            f"known providers that do not: {', '.join(missing)}",
+            f"execution providers that do not run here: {', '.join(missing)}",
             "the installed build of the engine was made without them, or their hardware is not here",
             "nothing to do for the CPU; for another, install the engine's build for it",
         )

@@ -137,7 +137,7 @@ class Microphone:
                 self._device = message.device
                 self._was_open = True
                 _logger.info(
-                    "recording from %s: %d Hz, %d channels", message.device, message.sample_rate_hz, message.channels
+                    "recording from %s: %d Hz, channels: %d", message.device, message.sample_rate_hz, message.channels
                 )
             case Captured():
                 self._take_audio(message)

@@ -124,7 +124,8 @@ class Changes:
             for leaving in (before, *self._roster.twins):
                 leaving.role = "other"
                 self._handover.take_over(place, leaving, everybody=is_same_name, after_s=drain_s)
-            _logger.info("%s is active; %s drains", place.model.name, before.model.name)
+            left = "the worker before it" if is_same_name else before.model.name
+            _logger.info("%s is active; %s drains", place.model.name, left)
             await self._add_twins()
             return before
 

@@ -304,7 +304,7 @@ class Pool:
         try:
             await asyncio.wait_for(self._is_empty.wait(), timeout_s)
         except TimeoutError:
-            _logger.warning("%d sessions are still open after %.1f s", len(self._sessions), timeout_s)
+            _logger.warning("sessions still open after %.1f s: %d", timeout_s, len(self._sessions))
 
     # What workers and sessions say: implements Listener of the roster.
 

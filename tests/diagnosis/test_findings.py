@@ -99,7 +99,7 @@ def test_a_model_that_is_too_new_needs_a_newer_program():
 def test_providers_that_run_and_those_that_do_not_are_named_apart():
     running, missing = provider_findings({"cpu": "", "cuda": "no library", "rknn": "built without it"})
     assert running.what == "execution providers that run here: cpu"
-    assert missing.what == "known providers that do not: cuda, rknn"
+    assert missing.what == "execution providers that do not run here: cuda, rknn"
 
 
 def test_a_missing_sound_library_is_found_and_a_present_one_is_well():
