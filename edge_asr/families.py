@@ -14,6 +14,9 @@ from typing import Literal
 
 FamilyKind = Literal["streaming", "segment", "vad"]
 
+NO_HOTWORDS = "its decoder cannot be biased towards words"
+"""Why most families take none."""
+
 
 @dataclass(frozen=True, slots=True)
 class ModelFamily:
@@ -35,6 +38,14 @@ class ModelFamily:
     """Whether the engine decodes several streams in one run."""
     sample_rate_hz: int = 16_000
     """Rate of the features, unless the manifest says otherwise."""
+
+    def why_no_hotwords(self, decoding_method: str) -> str:
+        """Why models that are decoded like that take none: the engine would end the process; empty where they do."""
+        if not self.model_type:
+            return NO_HOTWORDS
+        if decoding_method != "modified_beam_search":
+            return 'they need engine.decoding_method = "modified_beam_search"'
+        return ""
 
 
 _DECODER = ("vocab_size", "context_size")

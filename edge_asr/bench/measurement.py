@@ -204,7 +204,9 @@ def _rig(task: Task, load: Loader, instruments: Instruments, watch: Stopwatch) -
     notebook = Notebook.for_run_of(_length_s(task), task.sample_every_s)
     engine = RecordedEngine(loaded.engine, clock, notebook.most_steps)
     return Rig(
-        loop=DecodeLoop(engine, settings.endpoint, settings.scheduler, clock, text_case=loaded.text_case),
+        loop=DecodeLoop(
+            engine, settings.endpoint, settings.scheduler, clock, text_case=loaded.text_case, expect=loaded.expect
+        ),
         engine=engine,
         stopwatch=watch,
         clock=clock,

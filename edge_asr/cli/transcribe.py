@@ -37,6 +37,7 @@ from edge_asr.cli.options import (
 @click.option("--realtime", is_flag=True, help="Play recordings at the pace of speech.")
 @click.option("--partials", is_flag=True, help="Show what is not final yet, on standard error; with jsonl as lines.")
 @click.option("--raw", metavar="FORMAT", help="Recordings are samples without a header, such as s16le:16000:1.")
+@click.option("--hotwords", metavar="FILE", help="Words and phrases to expect, one a line; for streaming transducers.")
 @commands_option
 @model_option
 @provider_option
@@ -51,6 +52,7 @@ def transcribe(
     realtime: bool,
     partials: bool,
     raw: str | None,
+    hotwords: str | None,
     commands: str | None,
     model: str | None,
     provider: str | None,
@@ -64,6 +66,7 @@ def transcribe(
     \b
     Example:
       edge-asr transcribe --format srt -o talk.srt talk.m4a
+      edge-asr transcribe -m MODEL --hotwords names.txt call.wav
       edge-asr transcribe --commands kitchen.yaml --format json order.wav
       arecord -f S16_LE -r 16000 | edge-asr transcribe --partials -
     """
@@ -73,6 +76,9 @@ def transcribe(
         "model": ("-m", model),
         "engine.provider": ("--provider", provider),
         "commands.file": ("--commands", commands),
+        "engine.hotwords_file": ("--hotwords", hotwords),
+        # No other way of decoding heeds them.
+        "engine.decoding_method": ("--hotwords", "modified_beam_search" if hotwords else None),
     }
     settings = invocation.configuration(options).settings
     wishes = Wishes.checked(

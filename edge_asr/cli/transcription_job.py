@@ -110,6 +110,7 @@ def run_job(wishes: Wishes, settings: Settings) -> int:
             clock,
             text_case=loaded.text_case,
             listen=loaded.listen,
+            expect=loaded.expect,
         )
         job = _Job(wishes, loop, model.manifest.name, output, clock)
         try:
@@ -125,7 +126,7 @@ def run_job(wishes: Wishes, settings: Settings) -> int:
 def _load(store: ModelStore, model: InstalledModel, settings: Settings) -> LoadedModel:
     loaded = load_model(pack(model.directory, settings, installed_vad(store)))
     note_of_words = "" if settings.engine.graph else words_note(store, model)  # which tells of the model's own graph
-    for note in (note_of_words, *loaded.engine.describe().notes):
+    for note in (note_of_words, *loaded.notes):
         if note:
             remark(note)
     return loaded

@@ -59,6 +59,11 @@ class Speller:
         """Ids of all tokens that text is written with."""
         return tuple(sorted(self._ids.values()))
 
+    @property
+    def letters(self) -> frozenset[str]:
+        """What pieces are made of."""
+        return frozenset("".join(self._pieces.scores))
+
     def spell(self, word: str) -> tuple[int, ...]:
         """Token ids of a word; case is that of the model, where it knows only one.
 

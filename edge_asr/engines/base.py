@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from edge_asr.audio import Float32Array
+from edge_asr.families import NO_HOTWORDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,16 @@ EMPTY_HYPOTHESIS = Hypothesis("", (), 0)
 
 
 @dataclass(frozen=True, slots=True)
+class Hotword:
+    """A word or phrase to be expected, as the model would write it."""
+
+    tokens: tuple[int, ...]
+    """Token ids, at least one, each of the model's vocabulary."""
+    boost: float
+    """What each of its tokens gains when it follows the one before; natural logarithm."""
+
+
+@dataclass(frozen=True, slots=True)
 class StreamOptions:
     """What one stream asks of the engine."""
 
@@ -67,6 +78,8 @@ class StreamOptions:
     """Silence that closes a segment; the text of the stretch before it is ready by then."""
     constraint: TokenConstraint | None = None
     """What spoken commands may be; only for engines that ``takes_constraints``."""
+    hotwords: tuple[Hotword, ...] = ()
+    """What to expect; only for engines without ``why_no_hotwords``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +103,8 @@ class EngineDescription:
     """Whether the text of a segment only ever grows (greedy decoding of a streaming model without a graph)."""
     takes_constraints: bool = False
     """Whether streams can be held to spoken commands."""
+    why_no_hotwords: str = NO_HOTWORDS
+    """Why streams take no hotwords; empty where they do."""
     notes: tuple[str, ...] = ()
     """Sentences an operator should read (a fallback that was allowed, a missing graph)."""
     may_skip_silence: bool = False

@@ -23,6 +23,7 @@ from edge_asr.audio import Float32Array
 from edge_asr.engines.base import EngineDescription, EngineStream, Hypothesis, StreamOptions, Token
 from edge_asr.engines.crew import Crew
 from edge_asr.engines.decoding_graph import Rejection, read_rejection, with_graph
+from edge_asr.engines.hotword_tokens import native_hotwords, token_table
 from edge_asr.engines.native_load import construct, model_files, with_notes
 from edge_asr.engines.native_text import text_of
 from edge_asr.engines.providers import ProviderChoice
@@ -81,12 +82,13 @@ def load_online(
     require_decodable(family, settings)
     rejection = read_rejection(files["graph"], files["tokens"]) if "graph" in files else None
     factory = getattr(sherpa_onnx.OnlineRecognizer, family.factory)
-    arguments = factory_arguments(family, files, settings, manifest.sample_rate_hz)
-    recognizer, choice = construct(
-        factory, arguments, model=manifest.name, settings=settings, choice=choice, profile_prefix=profile_prefix
-    )
+    with token_table(files["tokens"], with_names=not family.why_no_hotwords(settings.decoding_method)) as table:
+        arguments = factory_arguments(family, {**files, "tokens": table.path}, settings, manifest.sample_rate_hz)
+        recognizer, choice = construct(
+            factory, arguments, model=manifest.name, settings=settings, choice=choice, profile_prefix=profile_prefix
+        )
     choice = with_notes(choice, *_notes(settings))
-    return SherpaOnlineEngine(recognizer, manifest, family, settings, choice, "graph" in files, rejection)
+    return SherpaOnlineEngine(recognizer, manifest, family, settings, choice, "graph" in files, rejection, table.named)
 
 
 def factory_arguments(
@@ -168,7 +170,9 @@ class SherpaOnlineEngine:
         choice: ProviderChoice,
         has_graph: bool = False,
         rejection: Rejection | None = None,
+        named_tokens: int = 0,
     ) -> None:
+        self._named_tokens = named_tokens
         self.rejection = rejection
         self._has_graph = has_graph
         self._recognizer = recognizer
@@ -203,11 +207,16 @@ class SherpaOnlineEngine:
             may_skip_silence=True,
             first_step_ms=1000 * max(0, self.steps.window_samples - self.left_padding_samples) / self.sample_rate_hz,
             streams_per_step=0 if self._can_batch() else self._crew.size,
+            why_no_hotwords=self._family.why_no_hotwords(self._settings.decoding_method),
         )
 
     def open_stream(self, options: StreamOptions) -> SherpaOnlineStream:
-        """A fresh decoding state."""
-        native = self._recognizer.create_stream()
+        """A fresh decoding state.
+
+        Raises:
+            ValueError: There are hotwords and the model takes none, or not these; they would end the process.
+        """
+        native = self._recognizer.create_stream(*self._hotwords(options))
         if options.language:
             native.set_option("language", options.language)  # multilingual models look at it, others do not
         return SherpaOnlineStream(self, self._recognizer, native)
@@ -252,6 +261,13 @@ class SherpaOnlineEngine:
         # is talking: 17 of 96 prompts came out differently beside seven others, for a fifth less CPU (starter-en).
         is_same_text = self._manifest.precision not in ("int8", "mixed")
         return self._family.batches and (is_same_text or self._settings.batch_int8)
+
+    def _hotwords(self, options: StreamOptions) -> tuple[str, ...]:
+        if not options.hotwords:
+            return ()
+        if why_not := self._family.why_no_hotwords(self._settings.decoding_method):
+            raise ValueError(why_not)
+        return (native_hotwords(options.hotwords, self._named_tokens),)
 
     def _is_append_only(self) -> bool:
         return self._settings.decoding_method == "greedy_search" and not self._has_graph

@@ -51,7 +51,12 @@ def _load(configure: Configure) -> DecodeLoop:
     loaded = load_model(configure)
     settings = unpack(configure)
     return DecodeLoop(
-        loaded.engine, settings.endpoint, settings.scheduler, MonotonicClock(), text_case=loaded.text_case
+        loaded.engine,
+        settings.endpoint,
+        settings.scheduler,
+        MonotonicClock(),
+        text_case=loaded.text_case,
+        expect=loaded.expect,
     )
 
 

@@ -12,10 +12,11 @@ from typing import Literal
 
 from edge_asr.audio import AudioChunk
 from edge_asr.clock import Clock
+from edge_asr.commands.hotwords import HotwordList
 from edge_asr.commands.listening import OPEN_SPEECH, Listening
 from edge_asr.engines.base import Engine, EngineDescription, EngineStream, StreamOptions
 from edge_asr.errors import EdgeAsrError, EngineFailed, ProtocolViolation
-from edge_asr.events import TranscriptEvent
+from edge_asr.events import Notice, TranscriptEvent
 from edge_asr.pipeline.gate import EngineSteps, Gate, OpenGate, SilenceGate
 from edge_asr.requests import Resume, SessionOptions
 from edge_asr.sessions.intake import Intake
@@ -47,6 +48,11 @@ def _to_open_speech(_commands: str | None) -> Listening:
     return OPEN_SPEECH
 
 
+def _expecting_nothing(_phrases: Sequence[str]) -> HotwordList:
+    """Nobody brought what hotwords are spelled with."""
+    return HotwordList()
+
+
 class DecodeLoop:
     """Sessions, the scheduling policy and the engine."""
 
@@ -61,6 +67,7 @@ class DecodeLoop:
         gate: GateSettings = NO_GATE,
         on_native: Callable[[Sequence[str]], None] = _nobody,
         listen: Callable[[str | None], Listening] = _to_open_speech,
+        expect: Callable[[Sequence[str]], HotwordList] = _expecting_nothing,
     ) -> None:
         """Besides what the class says.
 
@@ -74,7 +81,9 @@ class DecodeLoop:
             on_native: Told which sessions' audio native code is about to see, and ``()`` when it is back: if it ends
                 the process, somebody knows whose audio it was.
             listen: What a session listens for that asks for these commands (``SessionOptions.commands``).
+            expect: What the engine is told to expect in a session with these hotwords (``SessionOptions.hotwords``).
         """
+        self._expect = expect
         self._listen = listen
         self._on_native = on_native
         described = engine.describe()
@@ -130,12 +139,17 @@ class DecodeLoop:
         if session_id in self._members:
             raise ValueError(f"session {session_id!r} is open already")
         listening = self._listen(options.commands)
+        expected = self._expect(options.hotwords)
+        if expected.mistakes and resume is None:
+            notice = Notice(session_id, "hotwords_ignored", expected.account, len(expected.mistakes))
+            self._events.append(notice)
         wishes = StreamOptions(
             partials=options.partials,
             language=options.language,
             is_batch=options.is_batch,
             closing_silence_ms=options.endpoint_silence_ms or self._settings.endpoint.silence_ms,
             constraint=listening.constraint,
+            hotwords=expected.hotwords,
         )
 
         def open_stream() -> EngineStream:

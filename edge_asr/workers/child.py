@@ -102,7 +102,7 @@ def _import_loader(name: str) -> Callable[[Configure], LoadedModel]:
 
 def _ready(model: LoadedModel, load_s: float, cpus: Sequence[int]) -> Ready:
     described = model.engine.describe()
-    notes = described.notes
+    notes = model.notes
     if escaped := escaped_threads(os.getpid(), cpus or os.sched_getaffinity(0)):
         notes += (f"{len(escaped)} threads of the engine may leave the worker's cores",)
     return Ready(
@@ -119,6 +119,7 @@ def _ready(model: LoadedModel, load_s: float, cpus: Sequence[int]) -> Ready:
         load_s=load_s,
         is_append_only=described.is_append_only,
         streams_per_step=described.streams_per_step,
+        why_no_hotwords=model.why_no_hotwords,
         notes=notes,
         words_note=model.words_note,
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from edge_asr.commands.files import read_command_files
+from edge_asr.commands.files import read_command_files, read_hotword_file
 from edge_asr.settings import (
     CommandSettings,
     EndpointSettings,
@@ -41,11 +41,13 @@ def pack(directory: Path, settings: Settings, vad_model: Path | None) -> Configu
         vad_model: File of the voice activity detector, where one is installed.
 
     Raises:
-        ConfigurationError: The files of spoken commands cannot be read.
+        ConfigurationError: The files of spoken commands or hotwords cannot be read.
     """
     groups = {name: msgspec.to_builtins(getattr(settings, name)) for name in _GROUPS}
     commands = read_command_files(Path(settings.commands.file)) if settings.commands.file else {}
-    return Configure(str(directory), groups, str(vad_model) if vad_model is not None else "", commands=commands)
+    hotwords = read_hotword_file(Path(settings.engine.hotwords_file)) if settings.engine.hotwords_file else {}
+    vad = str(vad_model) if vad_model is not None else ""
+    return Configure(str(directory), groups, vad, commands=commands, hotwords=hotwords)
 
 
 def unpack(configure: Configure) -> WorkerConfiguration:

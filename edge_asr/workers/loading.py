@@ -18,6 +18,7 @@ from edge_asr.settings import EngineSettings
 from edge_asr.store.inspect import inspect_model
 from edge_asr.workers.command_loading import listening
 from edge_asr.workers.configuration import unpack
+from edge_asr.workers.hotword_loading import hotword_book, require_hotwords_possible
 from edge_asr.workers.loaded_model import LoadedModel
 from edge_asr.workers.memory_estimate import memory_for
 from edge_asr.workers.messages import Configure
@@ -31,7 +32,7 @@ def load_model(configure: Configure, instruments: Instruments = NO_INSTRUMENTS) 
         instruments: What the bench measures it with.
 
     Raises:
-        ConfigurationError: The sentence templates cannot be used.
+        ConfigurationError: The sentence templates or the hotwords cannot be used.
         ModelError: The model is missing, damaged or not for this engine.
         MachineError: The provider does not run here, or memory is short.
     """
@@ -42,12 +43,14 @@ def load_model(configure: Configure, instruments: Instruments = NO_INSTRUMENTS) 
     vad_model = Path(configure.vad_model) if configure.vad_model else None
     settings = unpack(configure)
     engine_settings = with_parallel_streams(settings.engine, len(os.sched_getaffinity(0)))
+    require_hotwords_possible(manifest, engine_settings, configure.hotwords)
     with listening(directory, manifest, engine_settings, settings.commands, configure.commands) as (book, adapted):
         engine = load_engine(
             directory, manifest, adapted, vad_model, instruments, expects_commands=bool(configure.commands)
         )
+    hotwords = hotword_book(directory, manifest, adapted, configure.hotwords)
     words_note = "" if adapted.graph else manifest.words_note  # which tells of the model's own graph
-    return LoadedModel(engine, manifest.languages, manifest.text_case, words_note, book)
+    return LoadedModel(engine, manifest.languages, manifest.text_case, words_note, book, hotwords)
 
 
 def with_parallel_streams(settings: EngineSettings, cores: int) -> EngineSettings:

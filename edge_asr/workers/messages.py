@@ -33,6 +33,8 @@ class Configure(msgspec.Struct, frozen=True, tag="configure"):
     """Whether the worker is to find out how long a decoding step takes; not where one before it has told already."""
     commands: dict[str, str] = {}
     """Texts of the configured sentence templates by their files; empty for open speech."""
+    hotwords: dict[str, str] = {}
+    """Text of the configured list of hotwords by its file; empty for none."""
     digest: str = ""
     """Beginning of the SHA-256 of the model's weights, for whoever wants to know which model it really is."""
 

@@ -21,7 +21,7 @@ class ServedModel:
     """What one worker is started for.
 
     Raises:
-        ConfigurationError: The files of spoken commands cannot be read.
+        ConfigurationError: The files of spoken commands or hotwords cannot be read.
     """
 
     manifest: ModelManifest
@@ -59,12 +59,14 @@ class ServedModel:
         return self._identity == other._identity
 
     def beside_the_active_one(self) -> ServedModel:
-        """Without what is made for the active model and may fit no other: its decoding graph, its spoken commands."""
-        settings = replace(self.settings, engine=replace(self.settings.engine, graph=""), commands=CommandSettings())
+        """Without what is made for the active model and may fit no other: its decoding graph, its spoken commands,
+        its hotwords."""
+        engine = replace(self.settings.engine, graph="", hotwords_file="")
+        settings = replace(self.settings, engine=engine, commands=CommandSettings())
         return replace(self, settings=settings)
 
     @property
     def _identity(self) -> tuple[object, ...]:
         groups = {name: group for name, group in self.configure.settings.items() if name != "limits"}
         told = self.configure
-        return (self.manifest, told.model_directory, told.vad_model, told.commands, groups)
+        return (self.manifest, told.model_directory, told.vad_model, told.commands, told.hotwords, groups)

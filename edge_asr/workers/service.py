@@ -57,6 +57,7 @@ def serve(link: Link, configure: Configure, model: LoadedModel, ready: Ready, bl
         text_case=model.text_case,
         gate=settings.gate,
         listen=model.listen,
+        expect=model.expect,
         on_native=black_box.write,
     )
     service = Service(link, loop, model.prepare)

@@ -1,0 +1,56 @@
+"""The hotwords of a model: those of the configuration, which every session has, and those a session brings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from edge_asr.commands.hotwords import HotwordList, Spell, read_hotwords
+from edge_asr.engines.base import Hotword
+from edge_asr.errors import ConfigurationError
+
+REMEMBERED = 10_000
+"""Phrases that are not spelled twice: clients bring the same names with every utterance."""
+
+
+class HotwordBook:
+    """Phrases to what the engine is told.
+
+    Args:
+        spell: How the model writes a phrase.
+        why_not: Why the model takes no hotwords; empty where it does.
+        default_boost: Of phrases without one.
+        texts: The configured list by the name of its file; empty for none.
+
+    Raises:
+        ConfigurationError: Hotwords are configured and the model takes none, or not one of them can be used.
+    """
+
+    def __init__(self, spell: Spell, why_not: str, default_boost: float, texts: Mapping[str, str]) -> None:
+        self._spell = lru_cache(REMEMBERED)(spell)
+        self.why_not = why_not
+        self._default_boost = default_boost
+        self._configured: dict[tuple[int, ...], Hotword] = {}
+        self.notes: tuple[str, ...] = ()
+        for name, text in texts.items():
+            self._use(name, text)
+
+    def of_session(self, phrases: Sequence[str]) -> HotwordList:
+        """What a session's engine is told, and which of the phrases it brought are not used.
+
+        Its own boost of a phrase takes the place of the configured one.
+        """
+        if self.why_not:
+            return HotwordList()
+        own = read_hotwords(phrases, self._spell, self._default_boost, "hotword")
+        together = self._configured | {hotword.tokens: hotword for hotword in own.hotwords}
+        return HotwordList(tuple(together.values()), own.mistakes)
+
+    def _use(self, name: str, text: str) -> None:
+        if self.why_not:
+            raise ConfigurationError(f"the hotwords of {name} cannot be used: {self.why_not}")
+        read = read_hotwords(text.splitlines(), self._spell, self._default_boost)
+        if not read.hotwords:
+            raise ConfigurationError(f"{name}: {read.account if read.mistakes else 'there are no hotwords in it'}")
+        self._configured |= {hotword.tokens: hotword for hotword in read.hotwords}
+        self.notes += (f"{name}: {read.account}",)

@@ -1,0 +1,61 @@
+"""How a model takes hotwords: refused before it is loaded where it cannot, spelled in its own tokens where it can."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from edge_asr.commands.hotword_book import HotwordBook
+from edge_asr.commands.phrase_spelling import read_phrase_speller
+from edge_asr.errors import ConfigurationError, ModelDamaged
+from edge_asr.families import FAMILIES, NO_HOTWORDS
+from edge_asr.manifest import ModelManifest
+from edge_asr.settings import EngineSettings
+
+
+def why_no_hotwords(manifest: ModelManifest, settings: EngineSettings) -> str:
+    """Why a model that is decoded like that takes none; empty where it does."""
+    family = FAMILIES.get(manifest.family)
+    return family.why_no_hotwords(settings.decoding_method) if family else NO_HOTWORDS
+
+
+def require_hotwords_possible(manifest: ModelManifest, settings: EngineSettings, texts: Mapping[str, str]) -> None:
+    """Refuse configured hotwords that the model would never heed.
+
+    Raises:
+        ConfigurationError: With the reason.
+    """
+    why_not = why_no_hotwords(manifest, settings)
+    if texts and why_not:
+        raise ConfigurationError(
+            f"model {manifest.name!r} ({manifest.family}) cannot use the hotwords of {', '.join(texts)}: {why_not}; "
+            "streaming transducers decoded by modified_beam_search can"
+        )
+
+
+def hotword_book(
+    directory: Path, manifest: ModelManifest, settings: EngineSettings, texts: Mapping[str, str]
+) -> HotwordBook | None:
+    """The hotwords of a model; ``None`` where it takes none.
+
+    Args:
+        directory: The model's files.
+        manifest: What they are.
+        settings: How it is decoded, and the boost of hotwords without one.
+        texts: The configured list by its file; empty for none.
+
+    Raises:
+        ConfigurationError: Not one of the configured hotwords can be used.
+    """
+    if why_no_hotwords(manifest, settings):
+        return None
+    files = {role: directory / file.path for role, file in manifest.files.items()}
+    try:
+        speller = read_phrase_speller(files["tokens"], files.get("bpe"))
+    except ModelDamaged as error:  # it can be decoded all the same
+        return HotwordBook(_unspelled, error.reason, settings.hotwords_score, texts)
+    return HotwordBook(speller.spell, speller.why_not, settings.hotwords_score, texts)
+
+
+def _unspelled(phrase: str) -> tuple[int, ...]:
+    raise ConfigurationError(f"{phrase!r} cannot be spelled")
