@@ -320,3 +320,20 @@ class TestWithTheBundledModel:
 
         assert ran.out == "five five\n"
         assert max(slept) == pytest.approx(1.554, abs=0.2)  # the last piece is due at the end of the recording
+
+    def test_an_expected_phrase_is_heard_and_what_was_skipped_is_said(self, run, tmp_path) -> None:
+        names = tmp_path / "names.txt"
+        names.write_text("coffee machine\n50%\n")
+        words = ("transcribe", "-m", "starter-en-transducer", CLIPS / "switch-off-the-coffee-joe.flac")
+
+        assert run(*words).out == "switch off the coffe neachine in the closet\n"
+        ran = run(*words, "--hotwords", names)
+        assert ran.out == "switch off the coffee machine in the closet\n"
+        assert "names.txt: hotwords: 1 loaded, 1 skipped: line 2: the word '50%' cannot be spelled" in ran.err
+
+    def test_a_model_that_cannot_expect_anything(self, run, tmp_path) -> None:
+        (tmp_path / "names.txt").write_text("coffee machine\n")
+        ran = run("transcribe", "-m", "starter-en", "--hotwords", tmp_path / "names.txt", CLIPS / "five-five.flac")
+
+        assert ran.status == 2
+        assert "model 'starter-en' (zipformer2-ctc) cannot use the hotwords" in ran.err

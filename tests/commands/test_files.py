@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from edge_asr.commands.files import read_command_files
+from edge_asr.commands.files import MOST_HOTWORD_BYTES, read_command_files, read_hotword_file
 from edge_asr.errors import ConfigurationError
 
 
@@ -27,3 +27,18 @@ def test_what_cannot_be_read_is_named(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(ConfigurationError, match="has no sentence templates"):
         read_command_files(tmp_path / "empty")
+
+
+def test_a_list_of_hotwords_is_read_without_its_byte_order_mark(tmp_path):
+    (tmp_path / "names.txt").write_text("kitchen", encoding="utf-8-sig")
+    assert list(read_hotword_file(tmp_path / "names.txt").values()) == ["kitchen"]
+
+
+def test_a_list_of_hotwords_that_cannot_be_read_is_named(tmp_path):
+    with pytest.raises(ConfigurationError, match=r"gone\.txt cannot be read: No such file"):
+        read_hotword_file(tmp_path / "gone.txt")
+    with pytest.raises(ConfigurationError, match="cannot be read: Is a directory"):
+        read_hotword_file(tmp_path)
+    (tmp_path / "large.txt").write_bytes(bytes(MOST_HOTWORD_BYTES + 1))
+    with pytest.raises(ConfigurationError, match=r"large\.txt have 1048577 bytes; at most 1048576 are read"):
+        read_hotword_file(tmp_path / "large.txt")

@@ -5,9 +5,11 @@ import pytest
 
 from edge_asr.audio import AudioChunk
 from edge_asr.clock import ManualClock
+from edge_asr.commands.hotwords import HotwordList
+from edge_asr.engines.base import Hotword, StreamOptions
 from edge_asr.errors import LimitExceeded
-from edge_asr.events import Failed, Final, Partial, SessionEnded, TranscriptEvent
-from edge_asr.requests import SessionOptions
+from edge_asr.events import Failed, Final, Notice, Partial, SessionEnded, TranscriptEvent
+from edge_asr.requests import Resume, SessionOptions
 from edge_asr.sessions.decode_loop import DecodeLoop
 from edge_asr.settings import GateSettings, SchedulerSettings
 from tests.sessions.conftest import RATE_HZ, RULES, SayingEngine, SayingStream, chunk, of_kind, samples
@@ -268,3 +270,28 @@ def test_a_session_to_which_nothing_happens_is_not_looked_at(engine: SayingEngin
     assert not loop.step()
     assert set(looked_at) == {("b",), ()}
     assert loop.take_touched() == {"b"}
+
+
+def test_hotwords_reach_the_engine_and_the_session_is_told_which_do_not(engine: SayingEngine) -> None:
+    expected = HotwordList((Hotword((1, 2), 1.5),), ("hotword 2: '?' cannot be spelled",))
+    asked: list[StreamOptions] = []
+
+    class RememberingEngine(SayingEngine):
+        def open_stream(self, options: StreamOptions) -> SayingStream:
+            asked.append(options)
+            return super().open_stream(options)
+
+    loop = DecodeLoop(RememberingEngine(), RULES, SchedulerSettings(), ManualClock(1), expect=lambda _phrases: expected)
+    loop.open("a", SessionOptions(hotwords=("hall", "?")))
+    loop.feed("a", chunk(100))
+    notices = of_kind(run(loop), Notice)
+    assert asked[0].hotwords == expected.hotwords
+    assert [(notice.code, notice.count) for notice in notices] == [("hotwords_ignored", 1)]
+    assert notices[0].message == "hotwords: 1 loaded, 1 skipped: hotword 2: '?' cannot be spelled"
+
+
+def test_a_session_that_goes_on_elsewhere_is_not_told_again(engine: SayingEngine) -> None:
+    ignored = HotwordList((), ("hotword 1: '?' cannot be spelled",))
+    loop = DecodeLoop(engine, RULES, SchedulerSettings(), ManualClock(1), expect=lambda _phrases: ignored)
+    loop.open("a", SessionOptions(), Resume(position_s=1.0, segment=0))
+    assert of_kind(run(loop), Notice) == []

@@ -8,6 +8,7 @@ import signal
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 import soundfile
@@ -52,14 +53,14 @@ def copy_of_starter(tmp_path):
     return Path(shutil.copytree(STARTER, tmp_path / "starter-en"))
 
 
-def speech() -> bytes:
-    samples, rate_hz = soundfile.read(CLIPS / "go-forward.flac", dtype="int16")
+def speech(name: str = "go-forward") -> bytes:
+    samples, rate_hz = soundfile.read(CLIPS / f"{name}.flac", dtype="int16")
     assert rate_hz == 16_000
     return np.asarray(samples).tobytes()
 
 
-async def transcript(pool, data) -> str:
-    session = await pool.open(PCM, protocol="test")
+async def transcript(pool, data, options=PCM) -> str:
+    session = await pool.open(options, protocol="test")
     for start in range(0, len(data), 3200):
         await session.send(data[start : start + 3200])
     await session.finish()
@@ -149,3 +150,22 @@ def test_a_model_that_does_not_fit_is_refused_with_both_figures():
 def test_streams_are_decoded_side_by_side_as_far_as_the_cores_go(asked, threads, cores, parallel):
     settings = EngineSettings(threads=threads, parallel_streams=asked)
     assert with_parallel_streams(settings, cores).parallel_streams == parallel
+
+
+@pytest.mark.model
+async def test_hotwords_of_one_session_change_its_text_and_no_others(registry):
+    directory = CHECKOUT / "models" / "starter-en-transducer"
+    engine = EngineSettings(decoding_method="modified_beam_search")
+    pool = Pool(
+        ServedModel(read_manifest(directory / "manifest.toml"), directory, replace(FAST, engine=engine)),
+        Instruments(registry),
+    )
+    await pool.start()
+    try:
+        assert pool.status().ready.why_no_hotwords == ""
+        data = speech("switch-off-the-coffee-joe")
+        expecting = msgspec.structs.replace(PCM, hotwords=("coffee machine", "日本", "hall :abc"))
+        assert await transcript(pool, data, expecting) == "switch off the coffee machine in the closet"
+        assert await transcript(pool, data) == "switch off the coffe neachine in the closet"
+    finally:
+        await pool.close(0)

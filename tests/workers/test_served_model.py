@@ -48,3 +48,14 @@ def test_a_model_beside_the_active_one_has_neither_its_graph_nor_its_commands(tm
     )
     other = scripted.model(tmp_path, settings).beside_the_active_one()
     assert (other.settings.engine, other.configure.commands) == (EngineSettings(threads=2), {})
+
+
+def test_the_list_of_hotwords_is_read_once_and_compared(tmp_path):
+    names = tmp_path / "names.txt"
+    names.write_text("kitchen")
+    settings = Settings(engine=EngineSettings(hotwords_file=str(names)))
+    before = scripted.model(tmp_path, settings)
+    names.write_text("hall")
+    assert before.configure.hotwords == {str(names): "kitchen"}
+    assert not before.is_like(scripted.model(tmp_path, settings))
+    assert before.beside_the_active_one().configure.hotwords == {}
