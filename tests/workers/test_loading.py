@@ -162,7 +162,9 @@ async def test_hotwords_of_one_session_change_its_text_and_no_others(registry):
     )
     await pool.start()
     try:
-        assert pool.status().ready.why_no_hotwords == ""
+        ready = pool.status().ready
+        assert ready is not None
+        assert ready.why_no_hotwords == ""
         data = speech("switch-off-the-coffee-joe")
         expecting = msgspec.structs.replace(PCM, hotwords=("coffee machine", "日本", "hall :abc"))
         assert await transcript(pool, data, expecting) == "switch off the coffee machine in the closet"
