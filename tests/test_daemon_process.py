@@ -168,7 +168,8 @@ async def test_metrics_count_what_was_decoded(daemon: DaemonProcess) -> None:
     await over_native(daemon, "five-five.flac")
     text = (await get(daemon, "/metrics")).text
     assert 'edge_asr_sessions_total{outcome="ended",protocol="native"}' in text
-    assert 'edge_asr_model_info{family="zipformer2-ctc"' in text
+    (model,) = [line for line in text.splitlines() if line.startswith("edge_asr_model_info{")]
+    assert 'family="zipformer2-ctc",model="starter-en"' in model
 
 
 async def test_sigterm_lets_a_session_finish_and_exits_0() -> None:
