@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 import socket
 from collections.abc import Iterator
@@ -169,7 +170,8 @@ async def test_metrics_count_what_was_decoded(daemon: DaemonProcess) -> None:
     text = (await get(daemon, "/metrics")).text
     assert 'edge_asr_sessions_total{outcome="ended",protocol="native"}' in text
     (model,) = [line for line in text.splitlines() if line.startswith("edge_asr_model_info{")]
-    assert 'family="zipformer2-ctc",model="starter-en"' in model
+    labels = {'family="zipformer2-ctc"', 'model="starter-en"', 'provider="cpu"'}
+    assert labels <= set(re.findall(r'\w+="[^"]*"', model))
 
 
 async def test_sigterm_lets_a_session_finish_and_exits_0() -> None:
