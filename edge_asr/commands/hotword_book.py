@@ -44,7 +44,7 @@ class HotwordBook:
             return HotwordList()
         own = read_hotwords(phrases, self._spell, self._default_boost, "hotword")
         together = self._configured | {hotword.tokens: hotword for hotword in own.hotwords}
-        return HotwordList(tuple(together.values()), own.mistakes)
+        return HotwordList(tuple(together.values()), own.mistakes, len(together) - len(own.hotwords))
 
     def _use(self, name: str, text: str) -> None:
         if self.why_not:

@@ -39,15 +39,18 @@ class HotwordList:
     hotwords: tuple[Hotword, ...] = ()
     mistakes: tuple[str, ...] = ()
     """One sentence for each line that was skipped, beginning with its number."""
+    standing: int = 0
+    """How many of the hotwords the list did not bring: the configured ones, which a session has anyway."""
 
     @property
     def account(self) -> str:
         """How many are used and how many not, and why; one line."""
+        loaded = f"hotwords: {len(self.hotwords) - self.standing} loaded"
         if not self.mistakes:
-            return f"hotwords: {len(self.hotwords)} loaded"
+            return loaded
         told = "; ".join(self.mistakes[:SHOWN])
         more = f"; and {len(self.mistakes) - SHOWN} more" if len(self.mistakes) > SHOWN else ""
-        return f"hotwords: {len(self.hotwords)} loaded, {len(self.mistakes)} skipped: {told}{more}"
+        return f"{loaded}, {len(self.mistakes)} skipped: {told}{more}"
 
 
 def read_hotwords(lines: Iterable[str], spell: Spell, default_boost: float, numbered: str = "line") -> HotwordList:

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from edge_asr.events import Failed, Final, Notice, Partial, SessionEnded
+from edge_asr.families import NO_HOTWORDS
 from edge_asr.requests import Resume, SessionOptions
 
 MAX_MESSAGE_BYTES = 16 << 20
@@ -114,7 +115,7 @@ class Ready(msgspec.Struct, frozen=True, tag="ready"):
     """Streams that a step takes in less time than one after the other; 0 for as many as there are."""
     step_s: float = 0.0
     """What a decoding step of one stream took when the model was loaded; 0 where it was not measured."""
-    why_no_hotwords: str = "its decoder cannot be biased towards words"
+    why_no_hotwords: str = NO_HOTWORDS
     """Why the hotwords of a session are ignored; empty where they are heeded."""
     notes: tuple[str, ...] = ()
     words_note: str = ""
