@@ -48,6 +48,7 @@ from edge_asr.errors import (
     ModelError,
 )
 from edge_asr.events import Failed, Final, Partial, SessionEnded, TranscriptEvent
+from edge_asr.requests import SessionOptions
 from edge_asr.sources.paced import PacedSource
 
 Protocol = Literal["native", "wyoming", "vosk", "sherpa", "openai", "realtime"]
@@ -111,6 +112,10 @@ class Wishes:
         if files.count(STANDARD_INPUT) > 1:
             raise ConfigurationError("standard input can be read only once; write `-` once")
         address = parse_address(url, _SCHEMES[chosen], token_file)
+        try:
+            SessionOptions(hotwords=wanted.hotwords)
+        except ValueError as error:
+            raise ConfigurationError(f"--hotword cannot be asked for: {error}") from error
         return cls(address, files, chosen, is_realtime, wanted, as_json)
 
 

@@ -161,6 +161,7 @@ def test_nobody_at_the_address_is_said_with_the_next_step(run: Run, scheme: str,
         (("--protocol", "openai", "tcp://x:1"), "it begins with http://, https://"),
         (("127.0.0.1:8765",), "is no address of a daemon"),
         (("http://x:y",), "is no address of a daemon"),
+        (("--hotword", "a" * 201, "http://x"), "a hotword of 201 characters: at most 200 are accepted"),
     ],
 )
 def test_words_that_do_not_go_together_exit_2(run: Run, words: tuple[str, ...], sentence: str) -> None:
