@@ -276,11 +276,11 @@ def _minimize(arcs: list[dict[Label, int]]) -> tuple[list[dict[Label, int]], int
         {labels[arc.ilabel - 1]: arc.nextstate for arc in kaldifst.ArcIterator(acceptor, state)}
         for state in range(acceptor.num_states)
     ]
-    return _merge_equal_states(smallest), acceptor.start
+    return _merge_equal_states(smallest, acceptor.start)
 
 
-def _merge_equal_states(arcs: list[dict[Label, int]]) -> list[dict[Label, int]]:
-    """Send all arcs to one of the states from which the same may follow (Moore 1956); numbers stay.
+def _merge_equal_states(arcs: list[dict[Label, int]], start: int) -> tuple[list[dict[Label, int]], int]:
+    """Send all arcs, and the start, to one of the states from which the same may follow (Moore 1956); numbers stay.
 
     OpenFst leaves some states of nested loops apart, such as those of "two or more times one or more times a word".
     """
@@ -297,7 +297,8 @@ def _merge_equal_states(arcs: list[dict[Label, int]]) -> list[dict[Label, int]]:
     first: dict[int, int] = {}
     for state, group in enumerate(groups):
         first.setdefault(group, state)
-    return [{label: first[groups[target]] for label, target in after.items()} for after in arcs]
+    merged = [{label: first[groups[target]] for label, target in after.items()} for after in arcs]
+    return merged, first[groups[start]]
 
 
 def _numbered(arcs: list[dict[Label, int]], start: int) -> Automaton:

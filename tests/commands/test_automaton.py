@@ -3,7 +3,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from edge_asr.commands import automaton as automaton_module
@@ -83,6 +83,7 @@ def test_exactly_the_language_is_accepted(expression):
 
 
 @given(expression=expressions())
+@example(expression=Repeat(Alternatives((Word("a"), Word("b"), Sequence((Word("aa"), Word("aa"))))), 0, None))
 def test_how_a_language_is_written_makes_no_difference(expression):
     twice = Alternatives((Sequence((expression,)), expression))
     assert built(twice) == built(expression)
