@@ -14,8 +14,8 @@ from edge_asr.errors import ConfigurationError
 from edge_asr.events import TranscriptEvent
 from edge_asr.requests import SessionOptions
 from edge_asr.tracing.trace import Trace
-from edge_asr.workers.base import PoolStatus, Recognizer, RecognizerSession
-from edge_asr.workers.messages import Ready
+from edge_asr.workers.base import Recognizer, RecognizerSession
+from edge_asr.workers.passing import PassingRecognizer, PassingSession
 
 NEXT = "next"
 """In place of a session's id: the next one that is opened."""
@@ -38,8 +38,8 @@ class Traced(msgspec.Struct, frozen=True):
     max_s: float
 
 
-class TracedRecognizer:
-    """A :class:`~edge_asr.workers.base.Recognizer` over another one.
+class TracedRecognizer(PassingRecognizer):
+    """Any session of it can be traced.
 
     Args:
         recognizer: The other one.
@@ -48,7 +48,7 @@ class TracedRecognizer:
     """
 
     def __init__(self, recognizer: Recognizer, directory: Path, clock: Clock) -> None:
-        self._recognizer = recognizer
+        super().__init__(recognizer)
         self._directory = directory
         self._clock = clock
         self._sessions: dict[str, _TracedSession] = {}
@@ -79,30 +79,14 @@ class TracedRecognizer:
             raise ConfigurationError(f"session {session!r} is or was traced already, into {self._directory / session}")
         return Traced(session, str(self._begin(self._sessions[session], max_s)), max_s)
 
-    async def start(self) -> None:
-        """Start the workers."""
-        await self._recognizer.start()
-
     async def open(self, options: SessionOptions, *, protocol: str) -> RecognizerSession:
         """Begin a session."""
-        session = await self._recognizer.open(options, protocol=protocol)
+        session = await super().open(options, protocol=protocol)
         traced = _TracedSession(session, options, protocol, self._sessions)
         max_s, self._next_max_s = self._next_max_s, 0.0
         if max_s and self._clock.now_ns() < self._next_until_ns:
             self._begin(traced, max_s)
         return traced
-
-    async def names(self) -> tuple[str, ...]:
-        """The models that sessions may ask for by name."""
-        return await self._recognizer.names()
-
-    def status(self) -> PoolStatus:
-        """The state now."""
-        return self._recognizer.status()
-
-    async def close(self, drain_s: float) -> None:
-        """Refuse new sessions and end the workers."""
-        await self._recognizer.close(drain_s)
 
     def _begin(self, session: _TracedSession, max_s: float) -> Path:
         directory = self._directory / session.session_id
@@ -117,8 +101,8 @@ class TracedRecognizer:
             raise ConfigurationError(f"{self._directory} holds {kept} traces already; delete those that nobody needs")
 
 
-class _TracedSession:
-    """Passes everything on, and writes it down while there is a trace."""
+class _TracedSession(PassingSession):
+    """Writes down what it passes on while there is a trace."""
 
     def __init__(
         self,
@@ -129,7 +113,7 @@ class _TracedSession:
     ) -> None:
         self.options = options
         self.protocol = protocol
-        self._session = session
+        super().__init__(session)
         self._sessions = sessions
         self._trace: Trace | None = None
         sessions[session.session_id] = self
@@ -143,38 +127,27 @@ class _TracedSession:
         """Whether there is a trace of it, be it complete."""
         return self._trace is not None
 
-    @property
-    def session_id(self) -> str:
-        return self._session.session_id
-
-    @property
-    def ready(self) -> Ready | None:
-        return self._session.ready
-
     async def send(self, data: bytes) -> None:
         if self._trace is not None:
             self._trace.audio(data)
-        await self._session.send(data)
-
-    async def caught_up(self) -> None:
-        await self._session.caught_up()
+        await super().send(data)
 
     async def send_recording(self, path: Path, max_duration_s: float) -> None:
         if self._trace is not None:
             self._trace.note("recording", bytes=await asyncio.to_thread(lambda: path.stat().st_size))
-        await self._session.send_recording(path, max_duration_s)
+        await super().send_recording(path, max_duration_s)
 
     async def flush(self) -> None:
         self._note("flush")
-        await self._session.flush()
+        await super().flush()
 
     async def finish(self) -> None:
         self._note("finish")
-        await self._session.finish()
+        await super().finish()
 
     async def events(self) -> AsyncIterator[TranscriptEvent]:
         try:
-            async for event in self._session.events():
+            async for event in super().events():
                 if self._trace is not None:
                     self._trace.event(event)
                 yield event
@@ -182,7 +155,7 @@ class _TracedSession:
             self._end("ended")
 
     def cancel(self) -> None:
-        self._session.cancel()
+        super().cancel()
         self._end("cancelled")
 
     def _note(self, kind: str) -> None:
