@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 
 from edge_asr.listening.messages import MicrophoneEvent, MicrophoneState
+from edge_asr.workers.mailbox import Mailbox
 
 MOST_EVENTS = 256
 """Waiting for one listener: some 20 seconds of them."""
@@ -22,7 +21,7 @@ class Feed:
 
     def __init__(self, state: Callable[[], MicrophoneState]) -> None:
         self._state = state
-        self._listeners: set[_Listener] = set()
+        self._listeners: set[Mailbox[MicrophoneEvent]] = set()
         self._is_closed = False
 
     def put(self, event: MicrophoneEvent) -> None:
@@ -44,8 +43,8 @@ class Feed:
                 yield event
 
     @contextlib.contextmanager
-    def _listening(self) -> Iterator[_Listener]:
-        listener = _Listener()
+    def _listening(self) -> Iterator[Mailbox[MicrophoneEvent]]:
+        listener = Mailbox[MicrophoneEvent](MOST_EVENTS)
         self._listeners.add(listener)
         if self._is_closed:
             listener.close()
@@ -53,26 +52,3 @@ class Feed:
             yield listener
         finally:
             self._listeners.discard(listener)
-
-
-class _Listener:
-    def __init__(self) -> None:
-        self._events: deque[MicrophoneEvent] = deque(maxlen=MOST_EVENTS)
-        self._has_news = asyncio.Event()
-        self._is_closed = False
-
-    def put(self, event: MicrophoneEvent) -> None:
-        self._events.append(event)
-        self._has_news.set()
-
-    def close(self) -> None:
-        self._is_closed = True
-        self._has_news.set()
-
-    async def get(self) -> MicrophoneEvent | None:
-        while not self._events:
-            if self._is_closed:
-                return None
-            self._has_news.clear()
-            await self._has_news.wait()
-        return self._events.popleft()
