@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from starlette.types import ASGIApp
+
 from edge_asr.errors import AddressInUse, ConfigurationError, EdgeAsrError
 from edge_asr.protocols.wyoming_conversation import WyomingConversation, is_streamed
 from edge_asr.resources.machine_id import stable_name
@@ -35,7 +37,30 @@ from edge_asr.settings import LimitSettings, ServerSettings
 from edge_asr.workers.base import Recognizer
 
 
-class HttpDoor:
+class _WebDoor:
+    """What serves HTTP or websockets at the sockets it has bound."""
+
+    description: Door
+    _settings: ServerSettings
+    _limits: LimitSettings
+    _sockets: list[socket.socket]
+    _server: WebServer | None = None
+
+    async def _serve(self, app: ASGIApp) -> None:
+        settings = self._settings
+        self._server = WebServer(app, self._limits, tls_cert=settings.tls_cert, tls_key=settings.tls_key)
+        with _naming(self.description.address):
+            await self._server.listen(self._sockets)
+
+    async def close(self) -> None:
+        """Close the door and all connections."""
+        if self._server is not None:
+            await self._server.close()
+        for bound in self._sockets:
+            bound.close()
+
+
+class HttpDoor(_WebDoor):
     """HTTP and websocket on one port. Binding happens here; :meth:`open` begins to accept."""
 
     def __init__(self, settings: ServerSettings, limits: LimitSettings, inherited: Sequence[int] = ()) -> None:
@@ -47,7 +72,6 @@ class HttpDoor:
         """
         self._settings = settings
         self._limits = limits
-        self._server: WebServer | None = None
         if inherited:
             self._sockets = adopt("http", inherited, patience_s=limits.idle_timeout_s)
             with _closing_on_refusal(self._sockets):
@@ -65,19 +89,7 @@ class HttpDoor:
         Raises:
             ConfigurationError: The certificate cannot be used.
         """
-        settings = self._settings
-        self._server = WebServer(
-            create_app(services), self._limits, tls_cert=settings.tls_cert, tls_key=settings.tls_key
-        )
-        with _naming(self.description.address):
-            await self._server.listen(self._sockets)
-
-    async def close(self) -> None:
-        """Close the door and all connections."""
-        if self._server is not None:
-            await self._server.close()
-        for bound in self._sockets:
-            bound.close()
+        await self._serve(create_app(services))
 
 
 class WyomingDoor:
@@ -148,7 +160,7 @@ class WyomingDoor:
             remove_unix(self._path)
 
 
-class PortDoor:
+class PortDoor(_WebDoor):
     """One websocket protocol on a port of its own. Binding happens here; :meth:`open` begins to accept."""
 
     def __init__(
@@ -170,7 +182,6 @@ class PortDoor:
         else:
             self._access = peer_access(name, settings.host, settings.allow, settings.insecure)
             self._sockets = bind_tcp(settings.host, port, patience_s=limits.idle_timeout_s)
-        self._server: WebServer | None = None
         scheme = "wss" if settings.tls_cert else "ws"
         self.description = Door(name, _address(self._sockets[0], scheme), self._access.summary)
 
@@ -180,19 +191,8 @@ class PortDoor:
         Raises:
             ConfigurationError: The certificate cannot be used.
         """
-        settings = self._settings
         door = WebSocketDoor(conversation, recognizer, self._limits, spool_directory)
-        app = create_port_app(door, self._access)
-        self._server = WebServer(app, self._limits, tls_cert=settings.tls_cert, tls_key=settings.tls_key)
-        with _naming(self.description.address):
-            await self._server.listen(self._sockets)
-
-    async def close(self) -> None:
-        """Close the door and all connections."""
-        if self._server is not None:
-            await self._server.close()
-        for bound in self._sockets:
-            bound.close()
+        await self._serve(create_port_app(door, self._access))
 
 
 def _announcer(sockets: Sequence[socket.socket]) -> Announcer:
