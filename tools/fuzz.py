@@ -19,28 +19,12 @@ import atheris
 
 with atheris.instrument_imports(include=["edge_asr"]):
     from edge_asr.errors import EdgeAsrError
-    from edge_asr.protocols.base import Handshake, Message
-    from edge_asr.protocols.native import NativeConversation
-    from edge_asr.protocols.realtime import RealtimeConversation
-    from edge_asr.protocols.sherpa import SherpaConversation
-    from edge_asr.protocols.sherpa_offline import SherpaOfflineConversation
-    from edge_asr.protocols.sherpa_port import SherpaPortConversation
-    from edge_asr.protocols.vosk import VoskConversation
+    from edge_asr.protocols.base import Message
     from edge_asr.protocols.wyoming import WyomingEvent, encode_event
-    from edge_asr.protocols.wyoming_conversation import WyomingConversation
     from edge_asr.sources.wav import parse_wav_header
     from edge_asr.store.onnx_header import read_header
-    from tests.protocols.test_any_input import EVENTS, USUAL, WORDS, Driver
+    from tests.protocols.test_any_input import CODECS, EVENTS, USUAL, WORDS, Driver
 
-CONVERSATIONS = {
-    "native": NativeConversation,
-    "wyoming": lambda: WyomingConversation(1 << 20, lambda: True),
-    "vosk": VoskConversation,
-    "sherpa": SherpaConversation,
-    "sherpa-offline": lambda: SherpaOfflineConversation(60.0),
-    "sherpa-port": lambda: SherpaPortConversation(60.0, Handshake()),
-    "realtime": RealtimeConversation,
-}
 MOST_MESSAGES = 16
 
 
@@ -98,7 +82,7 @@ def talk(name: str) -> Callable[[bytes], None]:
     """Drive a conversation; refusals are what is hoped for."""
 
     def run(data: bytes) -> None:
-        driver = Driver(CONVERSATIONS[name]())
+        driver = Driver(CODECS[name]())
         try:
             for message in messages(data):
                 driver.take(driver.talk.receive(message))
@@ -131,7 +115,7 @@ def read_onnx(data: bytes) -> None:
 
 
 TARGETS: Mapping[str, Callable[[bytes], None]] = {
-    **{name: talk(name) for name in CONVERSATIONS},
+    **{name: talk(name) for name in CODECS},
     "wav": read_wav,
     "onnx": read_onnx,
 }

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
-from edge_asr.errors import EdgeAsrError
+import msgspec
+
+from edge_asr.errors import EdgeAsrError, ProtocolViolation
 from edge_asr.events import TranscriptEvent
 from edge_asr.requests import Ping, Request
 from edge_asr.workers.base import PoolStatus
@@ -98,3 +100,22 @@ class Conversation(Protocol):
     def refused(self, error: EdgeAsrError) -> Iterator[Message]:
         """The client cannot have what it asked for; the conversation is over."""
         ...
+
+
+def object_with_type(text: str, what: str) -> dict[str, Any]:
+    """The JSON object of a message, whose ``type`` says what it is.
+
+    Args:
+        text: The message.
+        what: What the protocol calls it, with its article; for the reason.
+
+    Raises:
+        ProtocolViolation: It is none.
+    """
+    try:
+        fields = msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise ProtocolViolation(f"{what} is not JSON: {error}") from error
+    if not isinstance(fields, dict) or not isinstance(fields.get("type"), str):
+        raise ProtocolViolation(f"{what} must be a JSON object whose 'type' is a string")
+    return fields

@@ -13,7 +13,7 @@ import msgspec
 
 from edge_asr.errors import EdgeAsrError, ProtocolViolation
 from edge_asr.events import Failed, SessionEnded, TranscriptEvent
-from edge_asr.protocols.base import Conversation, Message
+from edge_asr.protocols.base import Conversation, Message, object_with_type
 from edge_asr.requests import Audio, Describe, Finish, Flush, Open, Ping, Request, SessionOptions
 from edge_asr.workers.base import PoolStatus
 from edge_asr.workers.messages import Ready
@@ -116,7 +116,7 @@ class NativeConversation(Conversation):
         if isinstance(message, bytes):
             yield self._audio(message)
             return
-        fields = _parse_object(message)
+        fields = object_with_type(message, "a text message")
         kind = fields.pop("type")
         if kind not in _MESSAGE_FIELDS:
             raise ProtocolViolation(f"unknown message type {_cut(kind)}{_suggestion(kind, tuple(_MESSAGE_FIELDS))}")
@@ -200,16 +200,6 @@ class NativeConversation(Conversation):
             raise ProtocolViolation(f"{what} before the hello; send a text message with type 'hello' first")
         if self._state != "audio":
             raise ProtocolViolation(f"{what} after finish; the session takes nothing more")
-
-
-def _parse_object(text: str) -> dict[str, Any]:
-    try:
-        fields = msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise ProtocolViolation(f"a text message is not JSON: {error}") from error
-    if not isinstance(fields, dict) or not isinstance(fields.get("type"), str):
-        raise ProtocolViolation("a text message must be a JSON object whose 'type' is a string")
-    return fields
 
 
 def _reject_unknown(kind: str, fields: dict[str, Any], known: tuple[str, ...]) -> None:

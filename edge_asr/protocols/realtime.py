@@ -30,7 +30,7 @@ import msgspec
 from edge_asr.errors import EdgeAsrError, ProtocolViolation
 from edge_asr.events import Failed, Final, Partial, SessionEnded, TranscriptEvent
 from edge_asr.protocols.append_only import AppendOnlyText
-from edge_asr.protocols.base import Conversation, Handshake, Message
+from edge_asr.protocols.base import Conversation, Handshake, Message, object_with_type
 from edge_asr.protocols.openai import fault, log_probabilities, served_model
 from edge_asr.protocols.query import options_from_query
 from edge_asr.protocols.realtime_session import new_session, updated
@@ -297,13 +297,7 @@ class RealtimeConversation(Conversation):
 def _parse(message: Message) -> dict[str, Any]:
     if isinstance(message, bytes):
         raise ProtocolViolation("audio is sent as base64 in input_audio_buffer.append, not in binary messages")
-    try:
-        fields = msgspec.json.decode(message)
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise ProtocolViolation(f"an event is not JSON: {error}") from error
-    if not isinstance(fields, dict) or not isinstance(fields.get("type"), str):
-        raise ProtocolViolation("an event must be a JSON object whose 'type' is a string")
-    return fields
+    return object_with_type(message, "an event")
 
 
 def _decoded(audio: object) -> bytes:

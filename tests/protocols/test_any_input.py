@@ -30,7 +30,7 @@ CODECS: dict[str, Callable[[], Conversation]] = {
     "vosk": VoskConversation,
     "sherpa": SherpaConversation,
     "sherpa-offline": lambda: SherpaOfflineConversation(60.0),
-    "sherpa port": lambda: SherpaPortConversation(60.0, Handshake()),
+    "sherpa-port": lambda: SherpaPortConversation(60.0, Handshake()),
     "realtime": RealtimeConversation,
 }
 
