@@ -14,9 +14,8 @@ from edge_asr.sessions.heat import Heat
 from edge_asr.sessions.load import Report, WorkerLoad
 from edge_asr.sessions.step_cost import StepCost, StepSums
 from edge_asr.settings import AdmissionSettings
-from edge_asr.statistics import Percentile, percentile
+from tests.sessions.step_costs import BATCHES_SAVE_MUCH, BATCHES_SAVE_NOTHING, CHUNK_S, SLOW_BOARD, TWO_CORES, p99
 
-CHUNK_S = 0.32
 SECONDS = 240.0
 TALK_S = 15.0
 ON_TICK, ON_CLIENT, ON_CHUNK = range(3)
@@ -108,18 +107,7 @@ class World:
         return now_s + seconds
 
 
-def p99(latencies: list[float]) -> float:
-    found = percentile(latencies, 99)
-    assert isinstance(found, Percentile)
-    return found.value
-
-
-COSTS = [
-    pytest.param(StepCost(0.0, 0.010), 16, id="batches save nothing"),
-    pytest.param(StepCost(0.010, 0.0), 2, id="two cores side by side"),
-    pytest.param(StepCost(0.020, 0.004), 16, id="batches save much"),
-    pytest.param(StepCost(0.005, 0.030), 8, id="a slow board"),
-]
+COSTS = [BATCHES_SAVE_NOTHING, TWO_CORES, BATCHES_SAVE_MUCH, SLOW_BOARD]
 
 
 @pytest.mark.parametrize(("cost", "max_batch"), COSTS)

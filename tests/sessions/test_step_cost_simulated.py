@@ -8,9 +8,8 @@ import random
 import pytest
 
 from edge_asr.sessions.step_cost import StepCost
-from edge_asr.statistics import Percentile, percentile
+from tests.sessions.step_costs import BATCHES_SAVE_MUCH, BATCHES_SAVE_NOTHING, CHUNK_S, SLOW_BOARD, TWO_CORES, p99
 
-CHUNK_S = 0.32
 SECONDS = 60.0
 
 
@@ -33,17 +32,15 @@ def p99_s(cost: StepCost, streams: int, max_batch: int, seed: int = 1) -> float:
         batch = [heapq.heappop(waiting) for _ in range(min(max_batch, len(waiting)))]
         now_s += cost.step_s + len(batch) * cost.stream_s
         latencies += [now_s - at_s for at_s in batch]
-    found = percentile(latencies, 99)
-    assert isinstance(found, Percentile)
-    return found.value
+    return p99(latencies)
 
 
 COSTS = [
-    pytest.param(StepCost(0.0, 0.010), 16, id="batches save nothing"),
-    pytest.param(StepCost(0.010, 0.0), 2, id="two cores side by side"),
-    pytest.param(StepCost(0.020, 0.004), 16, id="batches save much"),
+    BATCHES_SAVE_NOTHING,
+    TWO_CORES,
+    BATCHES_SAVE_MUCH,
     pytest.param(StepCost(0.060, 0.002), 64, id="long steps"),
-    pytest.param(StepCost(0.005, 0.030), 8, id="a slow board"),
+    SLOW_BOARD,
 ]
 
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from edge_asr.errors import Overloaded
-from edge_asr.events import Final, SessionEnded
 from edge_asr.metrics.exposition import new_registry
 from edge_asr.metrics.instruments import Instruments
 from edge_asr.requests import SessionOptions
@@ -15,6 +14,7 @@ from edge_asr.workers.pool import Pool
 from tests.support.waiting import until
 from tests.workers import scripted
 from tests.workers.conftest import FAST
+from tests.workers.listening import said
 from tests.workers.scripted import HOARD, HOARD_BYTES, WORD, audio
 
 PCM = SessionOptions(partials=False)
@@ -32,12 +32,6 @@ async def limited(make_pool, directory, beyond_mib):
     made = make_pool(worker=replace(FAST.worker, memory_limit_mib=ready_bytes // MIB + beyond_mib))
     await made.start()
     return made
-
-
-async def said(session):
-    events = [event async for event in session.events()]
-    assert isinstance(events[-1], SessionEnded), events[-1]
-    return [event.text if isinstance(event, Final) else event.code for event in events[:-1]]
 
 
 async def hoard(pool):

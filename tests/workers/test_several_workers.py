@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pytest
 
-from edge_asr.events import Final, SessionEnded
 from edge_asr.requests import SessionOptions
 from edge_asr.resources.affinity import thread_masks
 from edge_asr.resources.topology import read_topology
@@ -16,6 +15,7 @@ from edge_asr.settings import WorkerSettings
 from tests.support.waiting import until
 from tests.workers import scripted
 from tests.workers.conftest import FAST
+from tests.workers.listening import said
 from tests.workers.scripted import WORD, audio
 
 PCM = SessionOptions(partials=False)
@@ -31,12 +31,6 @@ async def pool(make_pool):
     made = make_pool(worker=TWO)
     await made.start()
     return made
-
-
-async def said(session):
-    events = [event async for event in session.events()]
-    assert isinstance(events[-1], SessionEnded), events[-1]
-    return [event.text if isinstance(event, Final) else event.code for event in events[:-1]]
 
 
 def workers(pool):
