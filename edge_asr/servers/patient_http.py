@@ -26,6 +26,11 @@ _REFUSAL = (
     b"limits.max_connections_per_address: too many connections from this address\n"
 )
 
+_UNREADABLE = (
+    b"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\n"
+    b"a websocket's handshake takes lines of 8192 bytes at most, and 128 headers\n"
+)
+
 logger = logging.getLogger(__name__)
 
 
@@ -66,6 +71,11 @@ class _PatientHttp(H11Protocol):
         # The timer would hold the connection in memory after its end: a thousand short ones would be felt.
         self._stop_waiting()
         super().handle_websocket_upgrade(event)
+        # uvicorn says nothing, for ever, when the websocket library cannot read the head that it is handed on.
+        failure = getattr(getattr(self.transport.get_protocol(), "conn", None), "handshake_exc", None)
+        if failure is not None and not self.transport.is_closing():
+            self.transport.write(_UNREADABLE)
+            self.transport.close()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
