@@ -27,8 +27,8 @@ def authorization(headers: Headers) -> str:
     if given:
         return given
     for offered in headers.get("sec-websocket-protocol", "").split(","):
-        if offered.strip().startswith(_BEARER):
-            return f"Bearer {_decoded(offered.strip().removeprefix(_BEARER))}"
+        if _is_token(offered.strip()):
+            return f"Bearer {_decoded(offered.strip()[len(_BEARER) :])}"
     return ""
 
 
@@ -37,8 +37,13 @@ def answered_subprotocol(scope: Mapping[str, Any]) -> str | None:
 
     A browser hangs up when none of its offers is taken; those of other protocols' clients all mean the same to us.
     """
-    offered = [offer for offer in scope.get("subprotocols", ()) if not offer.startswith(_BEARER)]
+    offered = [offer for offer in scope.get("subprotocols", ()) if not _is_token(offer)]
     return SUBPROTOCOL if SUBPROTOCOL in offered else next(iter(offered), None)
+
+
+def _is_token(offer: str) -> bool:
+    # In whatever case: a token that is not taken for one would be repeated in our answer.
+    return offer.lower().startswith(_BEARER)
 
 
 def _decoded(text: str) -> str:

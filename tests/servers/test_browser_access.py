@@ -60,3 +60,8 @@ async def test_a_page_with_the_token_gets_through_and_one_without_does_not(tmp_p
             with pytest.raises(InvalidStatus) as refused:
                 await connect(url, subprotocols=wrong)
             assert refused.value.response.status_code == 401
+
+
+def test_a_token_is_not_repeated_whatever_the_case_of_its_name() -> None:
+    assert answered_subprotocol({"subprotocols": ["BEARER.abc"]}) is None
+    assert authorization(offering(f"Bearer.{encoded(TOKEN)}")) == f"Bearer {TOKEN}"
