@@ -83,6 +83,8 @@ class HttpAccess:
     token: TokenFile | None
     summary: str
     """For log and status."""
+    is_loopback_only: bool = False
+    """Nothing but the listening address keeps others out."""
 
     def permits(self, authorization: str) -> bool:
         """Whether a request with this ``Authorization`` header may pass."""
@@ -125,7 +127,7 @@ def http_access(host: str, token_file: str, insecure: Sequence[str]) -> HttpAcce
             f"server.host = {host!r} is beyond loopback and there is no token: give --token-file FILE, "
             "or --insecure http to let everybody in"
         )
-    return HttpAccess(None, "this machine only")
+    return HttpAccess(None, "this machine only", is_loopback_only=True)
 
 
 def unix_http_access(token_file: str) -> HttpAccess:

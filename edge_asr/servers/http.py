@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ipaddress
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,7 +96,9 @@ class Gate:
     """Lets nobody through to the application who does not have the token, where one is needed.
 
     A page of another site that runs in a browser on this machine reaches loopback too, and its websockets are not
-    held back by the browser: whatever says that it comes from another origin is refused.
+    held back by the browser: whatever says that it comes from another origin is refused. A site may also give its own
+    name our address (DNS rebinding), and then its pages say that they are ours: where nothing but the address keeps
+    others out, we answer to the names of this machine alone.
     """
 
     def __init__(self, app: ASGIApp, access: HttpAccess) -> None:
@@ -108,6 +112,12 @@ class Gate:
             answer: ASGIApp = self._app
         elif not is_same_origin(headers.get("origin", ""), headers.get("host", "")):
             answer = _refusal(403, f"pages of {headers['origin']} may not use this daemon", "forbidden_origin", {})
+        elif self._access.is_loopback_only and not is_own_name(headers.get("host", "")):
+            message = (
+                f"this daemon is not known as {headers['host']}; use 127.0.0.1 or localhost, or start it with "
+                "--token-file FILE, or with --insecure http to let everybody in"
+            )
+            answer = _refusal(403, message, "forbidden_host", {})
         elif not self._access.permits(authorization(headers)):
             message = "this daemon needs a token: send the header 'Authorization: Bearer TOKEN'"
             answer = _refusal(401, message, "unauthorized", {"WWW-Authenticate": "Bearer"})
@@ -124,6 +134,24 @@ def is_same_origin(origin: str, host: str) -> bool:
         host: The ``Host`` header: what the client believes our name to be.
     """
     return not origin or origin.partition("://")[2].lower() == host.lower()
+
+
+def is_own_name(host: str) -> bool:
+    """Whether a ``Host`` header names this machine in a way that no site of the internet can: by address, or locally.
+
+    Args:
+        host: With or without a port; empty for a client that sends none, which is no browser.
+    """
+    name = re.sub(r":\d*$", "", host).strip("[]").rstrip(".").lower()
+    return "." not in name or name.endswith((".localhost", ".local")) or _is_address(name)
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
 
 
 def _refusal(status: int, message: str, code: str, headers: Mapping[str, str]) -> Response:

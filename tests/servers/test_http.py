@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from edge_asr.events import Failed, Notice
-from edge_asr.servers.http import is_same_origin
+from edge_asr.servers.http import is_own_name, is_same_origin
 from tests.support.doors import LIMITS, http_door
 from tests.support.recognizer import ScriptedRecognizer
 
@@ -261,3 +261,52 @@ async def test_what_a_client_should_know_is_a_warning() -> None:
     replaced, ignored = answer.json()["warnings"]
     assert replaced.startswith("samples that are not finite")
     assert ignored == "starter-en ignores hotwords: its decoder cannot be biased towards words"
+
+
+@pytest.mark.parametrize(
+    ("host", "is_own"),
+    [
+        ("", True),
+        ("127.0.0.1:8765", True),
+        ("[::1]:8765", True),
+        ("LocalHost:8765", True),
+        ("board", True),
+        ("board.local:8765", True),
+        ("evil.example:8765", False),
+        ("evil.example.", False),
+        ("local.evil.example", False),
+        ("127.0.0.1.evil.example", False),
+    ],
+)
+def test_names_that_a_site_may_have_are_told_from_those_of_this_machine(host: str, is_own: bool) -> None:
+    assert is_own_name(host) is is_own
+
+
+async def test_a_site_that_gave_its_name_our_address_may_not_read() -> None:
+    async with http_door(ScriptedRecognizer()) as base:
+        rebound = {"Host": "evil.example:8765", "Origin": "http://evil.example:8765"}
+        refused = await get(base, "/status", headers=rebound)
+    assert refused.status_code == 403
+    assert "not known as evil.example:8765; use 127.0.0.1 or localhost" in refused.json()["error"]["message"]
+
+
+async def test_with_the_token_the_daemon_answers_to_every_name(tmp_path: Path) -> None:
+    token_file = tmp_path / "token"
+    token_file.write_text("t" * 32)
+    token_file.chmod(0o600)
+    async with http_door(ScriptedRecognizer(), token_file=str(token_file)) as base:
+        headers = {"Authorization": f"Bearer {'t' * 32}", "Host": "asr.example"}
+        assert (await get(base, "/status", headers=headers)).status_code == 200
+
+
+@pytest.mark.parametrize("head", ["X-Long: " + "a" * 9000, "\r\n".join(f"X-{number}: 1" for number in range(130))])
+async def test_a_handshake_that_the_websocket_library_cannot_read_is_refused_at_once(head: str) -> None:
+    async with http_door(ScriptedRecognizer()) as base:
+        parts = urlsplit(base)
+        reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
+        upgrade = "Upgrade: websocket\r\nConnection: Upgrade"
+        writer.write(f"GET /v1/stream HTTP/1.1\r\nHost: {parts.netloc}\r\n{upgrade}\r\n{head}\r\n\r\n".encode())
+        answer = await reader.read()
+        writer.close()
+    assert answer.startswith(b"HTTP/1.1 431 ")
+    assert b"lines of 8192 bytes at most, and 128 headers" in answer
