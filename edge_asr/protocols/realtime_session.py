@@ -138,7 +138,7 @@ def updated(session: TranscriptionSession, asked: object) -> TranscriptionSessio
     if "noise_reduction" in fields:
         changes["noise_reduction"] = _optional_object(fields["noise_reduction"], "noise_reduction")
     if "include" in fields:
-        changes["has_logprobs"] = LOGPROBS in (fields["include"] or [])
+        changes["has_logprobs"] = LOGPROBS in _strings(fields["include"], "session.include")
     result = replace(session, **changes)
     result.session_options()  # looks at every value
     return result
@@ -165,8 +165,10 @@ def _format(asked: object) -> tuple[FormatName, int]:
     fields = _object(asked, "format")
     for name in _ENCODINGS:
         if fields.get("type") == name:
-            rate = fields.get("rate") or (PCM_RATE_HZ if name == "audio/pcm" else G711_RATE_HZ)
-            if not isinstance(rate, int):
+            rate = fields.get("rate")
+            if rate is None:
+                rate = PCM_RATE_HZ if name == "audio/pcm" else G711_RATE_HZ
+            if not isinstance(rate, int) or isinstance(rate, bool):
                 raise ProtocolViolation(f"format.rate: {rate!r} is not a whole number")
             return name, rate
     raise ProtocolViolation(f"format.type: {fields.get('type')!r} is not one of: {', '.join(_ENCODINGS)}")
@@ -175,13 +177,18 @@ def _format(asked: object) -> tuple[FormatName, int]:
 def _transcription(asked: object) -> Mapping[str, Any]:
     fields = _optional_object(asked, "transcription") or {}
     for name in ("model", "language", "prompt", "commands"):
-        if not isinstance(fields.get(name) or "", str):
+        if not isinstance(fields.get(name), str | None):
             raise ProtocolViolation(f"transcription.{name} must be a string")
     for name in ("languages", "keywords"):
-        listed = fields.get(name) or []
-        if not isinstance(listed, list) or not all(isinstance(entry, str) for entry in listed):
-            raise ProtocolViolation(f"transcription.{name} must be a list of strings")
+        _strings(fields.get(name), f"transcription.{name}")
     return fields
+
+
+def _strings(value: object, name: str) -> list[str]:
+    listed = [] if value is None else value
+    if not isinstance(listed, list) or not all(isinstance(entry, str) for entry in listed):
+        raise ProtocolViolation(f"{name} must be a list of strings")
+    return listed
 
 
 def _turn_detection(asked: object) -> Mapping[str, Any] | None:
@@ -198,7 +205,7 @@ def _turn_detection(asked: object) -> Mapping[str, Any] | None:
     if kind != "server_vad":
         raise ProtocolViolation(f"turn_detection.type: {kind!r} is not one of: server_vad, semantic_vad")
     silence = fields.get("silence_duration_ms")
-    if silence is not None and (not isinstance(silence, int | float) or silence < 0):
+    if silence is not None and (not isinstance(silence, int | float) or isinstance(silence, bool) or silence < 0):
         raise ProtocolViolation(f"turn_detection.silence_duration_ms: {silence!r} is not a number of milliseconds")
     return {**SERVER_VAD, **fields}
 

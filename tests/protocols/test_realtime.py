@@ -287,3 +287,28 @@ def test_a_client_that_falls_silent_has_ended_its_turn() -> None:
     client.append()
     assert list(client.talk.end_of_input())[-1] == Finish()
     assert list(client.talk.end_of_input()) == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ({"include": 5}, "session.include must be a list of strings"),
+        ({"include": {"item": 1}}, "session.include must be a list of strings"),
+        ({"audio": {"input": {"transcription": {"language": {}}}}}, "transcription.language must be a string"),
+        ({"audio": {"input": {"transcription": {"keywords": {}}}}}, "transcription.keywords must be a list of strings"),
+        ({"audio": {"input": {"turn_detection": {"silence_duration_ms": True}}}}, "is not a number of milliseconds"),
+    ],
+)
+def test_values_of_a_wrong_type_are_named_and_change_nothing(asked: dict[str, Any], sentence: str) -> None:
+    client = Client()
+    client.send("session.update", session={"type": "transcription", **asked})
+    assert sentence in client.said[-1]["error"]["message"]
+    client.append()
+    assert client.opened().language == ""
+
+
+def test_a_rate_of_zero_is_not_taken_for_none_given() -> None:
+    client = Client()
+    audio = {"input": {"format": {"type": "audio/pcm", "rate": 0}}}
+    client.send("session.update", session={"type": "transcription", "audio": audio})
+    assert client.said[-1]["type"] == "error"
