@@ -25,6 +25,8 @@ logger = logging.getLogger(__name__)
 LOGGED_CHARS = 200
 """Of what a failing command says last."""
 
+_READ_BYTES = 64 << 10
+
 
 class HookSink:
     """Implements :class:`~edge_asr.sinks.base.Sink`."""
@@ -80,16 +82,40 @@ class HookSink:
             return False
         try:
             async with asyncio.timeout(self._timeout_s):
-                _, complaint = await process.communicate(msgspec.json.encode(spoken))
+                complaint, _, _ = await asyncio.gather(
+                    last_bytes(process.stderr), _give(process.stdin, msgspec.json.encode(spoken)), process.wait()
+                )
         except TimeoutError:
             logger.warning("hook.command %s was ended: it took longer than %g s", self._command[0], self._timeout_s)
             return False
         finally:
             await _end(process)
         if process.returncode:
-            last = complaint.decode(errors="replace").strip().rpartition("\n")[2][:LOGGED_CHARS]
+            last = _last_line(complaint)
             logger.warning("hook.command %s left with %d: %s", self._command[0], process.returncode, last or "silence")
         return not process.returncode
+
+
+async def _give(pipe: asyncio.StreamWriter | None, data: bytes) -> None:
+    if pipe is None:
+        return
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # it need not read
+        pipe.write(data)
+        await pipe.drain()
+    pipe.close()
+
+
+async def last_bytes(pipe: asyncio.StreamReader | None) -> bytes:
+    """The end of what it says; a command that complains without end must not fill our memory."""
+    kept = b""
+    while pipe is not None and (data := await pipe.read(_READ_BYTES)):
+        kept = (kept + data)[-_READ_BYTES:]
+    return kept
+
+
+def _last_line(complaint: bytes) -> str:
+    line = complaint.decode(errors="replace").strip().rpartition("\n")[2]
+    return "".join(char if char.isprintable() else " " for char in line[:LOGGED_CHARS]).strip()
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:

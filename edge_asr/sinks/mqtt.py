@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import ssl
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import msgspec
 
@@ -29,6 +30,9 @@ FIRST_PATIENCE_S = 1.0
 LONGEST_PATIENCE_S = 60.0
 ANSWER_S = 10.0
 """For the broker to confirm a message."""
+
+MOST_TRIES = 5
+"""With one final, when the broker hangs up on each; then it is given up, so that it does not hold up the others."""
 
 AT_LEAST_ONCE = 1
 
@@ -60,15 +64,15 @@ def broker_of(settings: MqttSettings) -> Broker:
         parts, port = urlsplit(""), None
     if parts.scheme not in ("mqtt", "mqtts") or not parts.hostname:
         raise ConfigurationError(
-            f"mqtt.url = {settings.url!r} is no broker; write mqtt://HOST:1883 or mqtts://HOST:8883"
+            f"mqtt.url = {_without_password(settings.url)!r} is no broker; write mqtt://HOST:1883 or mqtts://HOST:8883"
         )
     is_tls = parts.scheme == "mqtts"
     return Broker(
         parts.hostname,
         port or (8883 if is_tls else 1883),
         is_tls,
-        settings.username or parts.username or "",
-        _password(settings.password_file) if settings.password_file else parts.password or "",
+        settings.username or unquote(parts.username or ""),
+        _password(settings.password_file) if settings.password_file else unquote(parts.password or ""),
     )
 
 
@@ -91,6 +95,9 @@ class MqttSink:
         self._broker = broker_of(settings)
         self._topic = settings.topic
         self._waiting = waiting
+        self._patience_s = FIRST_PATIENCE_S
+        self._tried: Spoken | None = None
+        self._tries = 0
 
     def offer(self, spoken: Spoken) -> None:
         """Take a final."""
@@ -104,21 +111,19 @@ class MqttSink:
         """Keep a connection and publish, until cancelled."""
         import aiomqtt
 
-        patience_s = FIRST_PATIENCE_S
+        self._patience_s = FIRST_PATIENCE_S
         while True:
             try:
                 async with self._client() as client:
-                    logger.info("publishing finals at %s, topic %s/final", self._broker, self._topic)
-                    patience_s = FIRST_PATIENCE_S
                     await self._publish(client)
             except (aiomqtt.MqttError, OSError, TimeoutError) as error:
                 # Once per outage: a broker may be off for days.
-                level = logging.WARNING if patience_s == FIRST_PATIENCE_S else logging.DEBUG
-                logger.log(level, "MQTT broker %s: %s; trying again in %.0f s", self._broker, error, patience_s)
+                level = logging.WARNING if self._patience_s == FIRST_PATIENCE_S else logging.DEBUG
+                logger.log(level, "MQTT broker %s: %s; trying again in %.0f s", self._broker, error, self._patience_s)
             if (task := asyncio.current_task()) is not None and task.cancelling():
                 raise asyncio.CancelledError  # the library takes a cancelled connection for a failed one
-            await asyncio.sleep(patience_s)
-            patience_s = min(2 * patience_s, LONGEST_PATIENCE_S)
+            await asyncio.sleep(self._patience_s)
+            self._patience_s = min(2 * self._patience_s, LONGEST_PATIENCE_S)
 
     def _client(self) -> aiomqtt.Client:
         import aiomqtt
@@ -137,14 +142,35 @@ class MqttSink:
     async def _publish(self, client: aiomqtt.Client) -> None:
         status = f"{self._topic}/status"
         await client.publish(status, "online", qos=AT_LEAST_ONCE, retain=True)
+        logger.info("publishing finals at %s, topic %s/final", self._broker, self._topic)
+        self._patience_s = FIRST_PATIENCE_S  # not before: a broker may greet everybody and then hang up
         try:
             while True:
                 spoken = await self._waiting.first()
+                if self._is_hopeless(spoken):
+                    logger.warning(
+                        "MQTT broker %s hangs up on a final of session %s: it is given up",
+                        self._broker,
+                        spoken.session_id,
+                    )
+                    self._waiting.done(spoken, "failed")
+                    continue
                 await client.publish(f"{self._topic}/final", msgspec.json.encode(spoken), qos=AT_LEAST_ONCE)
                 self._waiting.done(spoken, "delivered")
         except asyncio.CancelledError:
             await client.publish(status, "offline", qos=AT_LEAST_ONCE, retain=True)
             raise
+
+    def _is_hopeless(self, spoken: Spoken) -> bool:
+        """Counts how often this final is tried."""
+        self._tries = self._tries + 1 if spoken is self._tried else 1
+        self._tried = spoken
+        return self._tries > MOST_TRIES
+
+
+def _without_password(url: str) -> str:
+    """The address as it may be shown, whatever else is wrong with it."""
+    return re.sub(r"^([a-z]*://)?.*@", r"\1…@", url, flags=re.DOTALL)
 
 
 def _password(path: str) -> str:

@@ -14,7 +14,7 @@ import pytest
 from edge_asr.errors import ConfigurationError
 from edge_asr.settings import HookSettings
 from edge_asr.sinks.base import Waiting
-from edge_asr.sinks.hook import HookSink
+from edge_asr.sinks.hook import HookSink, last_bytes
 from tests.sinks.conftest import Counted, spoken
 
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "HOME": "/nowhere"}
@@ -82,3 +82,20 @@ def _running_commands() -> str:
 def test_a_program_that_is_not_there_is_named(counted: Counted) -> None:
     with pytest.raises(ConfigurationError, match="no program 'no-such-program'"):
         HookSink(HookSettings(("no-such-program",)), Waiting("hook", 8, counted), ENVIRONMENT)
+
+
+async def test_a_command_that_complains_without_end_is_heard_to_its_last_words_only(
+    counted: Counted, caplog: pytest.LogCaptureFixture
+) -> None:
+    script = "head -c 1000000 /dev/zero >&2; printf '\\n\\033[31mno\\377lamp' >&2; exit 3"
+    async with hook(counted, "sh", "-c", script) as sink:
+        sink.offer(spoken())
+    assert "left with 3: [31mno\ufffdlamp" in caplog.text
+
+
+async def test_of_what_a_command_complains_only_the_end_is_kept() -> None:
+    pipe = asyncio.StreamReader()
+    pipe.feed_data(bytes(1_000_000) + b"no lamp")
+    pipe.feed_eof()
+    kept = await last_bytes(pipe)
+    assert (len(kept), kept[-7:]) == (65_536, b"no lamp")

@@ -148,3 +148,33 @@ def test_a_password_does_not_show() -> None:
 def test_a_password_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="cannot be read"):
         broker_of(MqttSettings("mqtt://b", password_file=str(tmp_path / "none")))
+
+
+@pytest.mark.parametrize(
+    "url", ["mqtt://ali:sesame@b:x", "ali:sesame@b:1883", "http://ali:ses@me@b", "mqtt:/ali:sesame@"]
+)
+def test_a_refused_address_does_not_show_its_password(url: str) -> None:
+    with pytest.raises(ConfigurationError, match="is no broker") as refusal:
+        broker_of(MqttSettings(url))
+    assert "ses" not in str(refusal.value)
+
+
+def test_a_password_in_the_address_may_hold_every_character() -> None:
+    broker = broker_of(MqttSettings("mqtt://a%20li:open%40%2Fsesame@b"))
+    assert (broker.username, broker.password) == ("a li", "open@/sesame")
+
+
+@needs_broker
+async def test_a_final_that_the_broker_hangs_up_on_does_not_hold_up_the_others(
+    tmp_path: Path, counted: Counted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("edge_asr.sinks.mqtt.FIRST_PATIENCE_S", 0.05)
+    port = free_port()
+    async with (
+        broker(port, tmp_path, "allow_anonymous true", "max_packet_size 2000"),
+        publishing(port, counted) as sink,
+    ):
+        sink.offer(spoken("go " * 2000))
+        sink.offer(spoken("stop"))
+        await sink.drained()
+    assert counted == {("mqtt", "failed"): 1, ("mqtt", "delivered"): 1}
