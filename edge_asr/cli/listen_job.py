@@ -20,6 +20,9 @@ from edge_asr.settings import Settings
 from edge_asr.workers.models import served
 from edge_asr.workers.pool import Pool
 
+ONE_PRESS_S = 0.5
+"""Signals closer together are one: ``timeout`` and other wrappers send theirs twice, to us and to our group."""
+
 
 def run_job(settings: Settings, listen_format: ListenFormat) -> None:
     """Listen until Ctrl-C or SIGTERM; returns with the last words written.
@@ -75,16 +78,17 @@ async def _load(pool: Pool, captions: Captions) -> None:
 @contextlib.contextmanager
 def _stopping_at_signals(microphone: Microphone) -> Iterator[None]:
     """The first Ctrl-C lets the last words be said, the second does not wait for them."""
-    asked = 0
+    loop = asyncio.get_running_loop()
+    asked_s: float | None = None
 
     def stop() -> None:
-        nonlocal asked
-        asked += 1
-        if asked > 1:
+        nonlocal asked_s
+        if asked_s is None:
+            asked_s = loop.time()
+            microphone.stop()
+        elif loop.time() - asked_s > ONE_PRESS_S:
             raise KeyboardInterrupt
-        microphone.stop()
 
-    loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop)
     try:

@@ -12,8 +12,8 @@ from collections.abc import AsyncIterator
 from typing import Protocol
 
 from edge_asr.clock import MonotonicClock
-from edge_asr.errors import ConfigurationError, DeviceNameUnclear, EdgeAsrError, MachineError
-from edge_asr.listening.messages import Captured, FromCapture, Lost, Refused
+from edge_asr.errors import ConfigurationError, DeviceNameUnclear, DeviceUnavailable, EdgeAsrError, MachineError
+from edge_asr.listening.messages import Captured, FromCapture, Lost, Opened, Refused
 from edge_asr.settings import MicrophoneSettings
 from edge_asr.workers.command import worker_environment
 from edge_asr.workers.exits import describe_exit
@@ -47,8 +47,9 @@ class Capture(Protocol):
 class CaptureProcess:
     """A recording process; made by :meth:`start`."""
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process: Process, *, must_exist: bool = False) -> None:
         self._process = process
+        self._must_exist = must_exist
         self._patience_s = SILENCE_S
         self._stderr = StderrLog(_logger, "recording", MonotonicClock())
 
@@ -74,7 +75,7 @@ class CaptureProcess:
             )
         except OSError as error:
             raise MachineError(f"recording cannot be started: {error.strerror}") from error
-        return cls(process)
+        return cls(process, must_exist=must_exist)
 
     async def messages(self) -> AsyncIterator[FromCapture]:
         """What it says, to its end; the last one is ``Lost`` or ``Refused``."""
@@ -83,6 +84,8 @@ class CaptureProcess:
         try:
             while data := await self._read():
                 for message in decoder.feed(data):
+                    if isinstance(message, Opened):
+                        self._must_exist = False
                     if isinstance(message, Captured):
                         self._patience_s = RECORDING_SILENCE_S
                     yield message
@@ -91,9 +94,11 @@ class CaptureProcess:
             returncode = await self._process.wait()
             await reading_stderr
             if returncode:
-                yield Lost(f"the process that records ended: {describe_exit(returncode, self._stderr.last_words)}")
+                yield self._broken(
+                    f"the process that records ended: {describe_exit(returncode, self._stderr.last_words)}"
+                )
         except TimeoutError:
-            yield Lost(f"the process that records has said nothing for {self._patience_s:g} s")
+            yield self._broken(f"the process that records has said nothing for {self._patience_s:g} s")
         finally:
             reading_stderr.cancel()
             await asyncio.gather(reading_stderr, return_exceptions=True)
@@ -104,6 +109,10 @@ class CaptureProcess:
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
         await self._process.wait()
+
+    def _broken(self, reason: str) -> Lost | Refused:
+        """Where the device must be there now, a sound library that fails before it is open is no device to wait for."""
+        return Refused(DeviceUnavailable.code, reason) if self._must_exist else Lost(reason)
 
     async def _read(self) -> bytes:
         if self._process.stdout is None:

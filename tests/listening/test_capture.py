@@ -21,10 +21,10 @@ sys.stdout.flush()
 OPENED = Opened("mic", "ALSA", 48_000, 1)
 
 
-async def said(monkeypatch: pytest.MonkeyPatch, script: str) -> list[FromCapture]:
+async def said(monkeypatch: pytest.MonkeyPatch, script: str, *, must_exist: bool = False) -> list[FromCapture]:
     """What a process with this script in the place of ours says."""
     monkeypatch.setattr(capture, "capture_command", lambda *_: [sys.executable, "-c", script])
-    process = await CaptureProcess.start(MicrophoneSettings(device="mic"))
+    process = await CaptureProcess.start(MicrophoneSettings(device="mic"), must_exist=must_exist)
     return [message async for message in process.messages()]
 
 
@@ -76,3 +76,17 @@ def test_a_refusal_is_the_kind_of_error_that_it_was() -> None:
     absent = refusal(Refused("device_not_found", "there is none"))
     assert (type(unclear), unclear.code, str(unclear)) == (ConfigurationError, "device_name_unclear", "it fits two")
     assert (type(absent), absent.code) == (MachineError, "device_not_found")
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("import os\nos.abort()", "the process that records ended: killed by signal 6 (SIGABRT)"),
+        ("import time\ntime.sleep(600)", "the process that records has said nothing for 0.2 s"),
+    ],
+)
+async def test_a_sound_library_that_fails_is_not_waited_for_where_the_device_must_exist(
+    monkeypatch: pytest.MonkeyPatch, script: str, reason: str
+) -> None:
+    monkeypatch.setattr(capture, "SILENCE_S", 0.2 if "sleep" in script else 30.0)
+    assert await said(monkeypatch, script, must_exist=True) == [Refused("device_unavailable", reason)]

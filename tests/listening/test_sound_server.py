@@ -109,9 +109,10 @@ class Listener:
                 return self.heard[-1]
         raise AssertionError(f"it ended after {self.heard}: {self._process.communicate()[1]}")
 
-    def interrupt(self) -> int:
+    def interrupt(self, times: int = 1) -> int:
         """Ctrl-C; its exit code, once everything it said is heard."""
-        self._process.send_signal(signal.SIGINT)
+        for _ in range(times):
+            self._process.send_signal(signal.SIGINT)
         rest, _ = self._process.communicate(timeout=60)
         self.heard += map(json.loads, rest.splitlines())
         return self._process.returncode
@@ -145,6 +146,16 @@ def test_words_said_as_soon_as_the_microphone_is_open_are_all_there(server: Soun
             listener.wait(is_final)
         assert listener.interrupt() == 0
     assert listener.finals == [COMMAND[1]]
+
+
+def test_a_signal_that_a_wrapper_sends_twice_still_lets_the_last_words_be_said(server: SoundServer, long: Path) -> None:
+    with Listener(server) as listener:
+        listener.wait(is_state("listening"))
+        with server.playing(long):
+            listener.wait(is_midway)
+            assert listener.interrupt(times=2) == 0
+    assert listener.states("stopped") == ["stopped"]
+    assert listener.finals
 
 
 def test_a_plug_pulled_in_the_middle_of_a_sentence_and_put_back(server: SoundServer, once: Path, long: Path) -> None:
