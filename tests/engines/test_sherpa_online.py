@@ -14,16 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edge_asr.engines.base import StreamOptions
+from edge_asr.engines.online import OnlineEngine, Steps, padding_samples
 from edge_asr.engines.providers import ProviderChoice
 from edge_asr.engines.registry import load_engine
-from edge_asr.engines.sherpa_online import (
-    SherpaOnlineEngine,
-    Steps,
-    factory_arguments,
-    load_online,
-    padding_samples,
-    require_decodable,
-)
+from edge_asr.engines.sherpa_online import factory_arguments, load_online, require_decodable
 from edge_asr.errors import ConfigurationError, EngineFailed, ModelDamaged, ModelUnsupported
 from edge_asr.families import FAMILIES
 from edge_asr.manifest import MANIFEST_FILE, Precision, read_manifest
@@ -245,12 +239,10 @@ def engine_over(
     family: str = "lstm-transducer",
     precision: Precision = "fp32",
     settings: EngineSettings | None = None,
-) -> SherpaOnlineEngine:
+) -> OnlineEngine:
     tiny = tiny_models.tiny_manifest(family, {"tokens": Path("tokens.txt")})
     manifest = msgspec.structs.replace(tiny, precision=precision)
-    engine = SherpaOnlineEngine(
-        recorder, manifest, FAMILIES[family], settings or EngineSettings(), ProviderChoice("cpu")
-    )
+    engine = OnlineEngine(recorder, manifest, FAMILIES[family], settings or EngineSettings(), ProviderChoice("cpu"))
     recorder.calls.clear()
     return engine
 
