@@ -16,6 +16,7 @@ from edge_asr.requests import Channel
 DecodingMethod = Literal["greedy_search", "modified_beam_search"]
 MemoryProfile = Literal["low", "normal"]
 ProviderFallback = Literal["none", "cpu"]
+NpuCores = Literal["auto", "0", "1", "2", "0+1", "0+1+2"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 NumberOrAuto = int | Literal["auto"]
 
@@ -44,9 +45,14 @@ class EngineSettings:
     """How a model is loaded and decoded. TOML table ``[engine]``."""
 
     provider: str = "cpu"
-    """Execution provider, by the engine's own name."""
+    """Execution provider, by the engine's own name; ``ort:XNNPACK`` and the like for those of ONNX Runtime."""
+    provider_options: str = ""
+    """Options of ONNX Runtime's provider, ``key=value,key=value``; for ``qnn`` and ``ort:…``."""
+    npu_cores: NpuCores = "auto"
+    """Cores of a Rockchip NPU that run the model: one, two or all three of them; ``auto`` leaves it to the driver."""
     fallback: ProviderFallback = "none"
-    """``cpu``: a provider that cannot run is replaced by the CPU, and this is announced. ``none``: it is an error."""
+    """``cpu``: a provider that cannot run, or that fails again and again, is replaced by the CPU, and this is
+    announced. ``none``: it is an error."""
     threads: int = 1
     """Threads that share one decoding step."""
     parallel_streams: NumberOrAuto = "auto"
@@ -86,6 +92,7 @@ class EngineSettings:
     def __post_init__(self) -> None:
         if not self.provider.strip():
             raise ConfigurationError('engine.provider is empty; write engine.provider = "cpu"')
+        _one_of("engine", "npu_cores", self.npu_cores, get_args(NpuCores))
         _one_of("engine", "fallback", self.fallback, get_args(ProviderFallback))
         _one_of("engine", "memory_profile", self.memory_profile, get_args(MemoryProfile))
         _one_of("engine", "decoding_method", self.decoding_method, get_args(DecodingMethod))

@@ -8,7 +8,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from edge_asr.engines.providers import CPU, KNOWN_PROVIDERS, choose_provider
+from edge_asr.engines.provider_table import CPU
+from edge_asr.engines.providers import KNOWN_PROVIDERS, choose_provider
 from edge_asr.engines.trial import trial_load
 from edge_asr.errors import EdgeAsrError, ProviderUnavailable
 from edge_asr.families import FAMILIES
@@ -56,7 +57,7 @@ def _why_not(provider: str, model: InstalledModel) -> str:
     settings = EngineSettings(provider=provider)
     if provider != CPU:
         try:
-            choose_provider(settings, FAMILIES[model.manifest.family].kind)
+            choose_provider(settings, FAMILIES[model.manifest.family])
         except ProviderUnavailable as error:
             return _without_advice(error.reason)
     failure = try_model(model, settings, timeout_s=_TIMEOUT_S)

@@ -18,11 +18,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from edge_asr.engines.providers import CPU, ProviderChoice, fall_back
+from edge_asr.engines.provider_table import CPU
+from edge_asr.engines.providers import ProviderChoice, fall_back
 from edge_asr.errors import ModelDamaged, ModelError, ModelTooNew
 from edge_asr.families import ModelFamily
 from edge_asr.manifest import ModelManifest
-from edge_asr.settings import EngineSettings
+from edge_asr.settings import EngineSettings, NpuCores
 
 _log = logging.getLogger(__name__)
 
@@ -30,6 +31,8 @@ Factory = Callable[..., Any]
 """A ``from_…`` class method of sherpa-onnx."""
 
 _STDERR = 2
+_NPU_CORES: Mapping[NpuCores, int] = {"auto": 1, "0": 0, "1": -1, "2": -2, "0+1": -3, "0+1+2": -4}
+"""As sherpa-onnx's ``SetCoreMask`` reads them; any other number leaves the cores to chance."""
 _PREFIX = re.compile(r"^\S+\.(?:cc|h):\w+:\d+\s+")
 """How the engine begins a line: source file, function, line number."""
 _TOO_NEW = (
@@ -90,7 +93,7 @@ def construct(
     with ExitStack() as stack:
         options = stack.enter_context(_options_file(session_options(settings, profile_prefix)))
         call = dict(arguments)
-        call |= {"num_threads": settings.threads, "provider": f"{choice.provider}:{options}"}
+        call |= {"num_threads": native_threads(choice.provider, settings), "provider": f"{choice.provider}:{options}"}
         said = stack.enter_context(_overheard(is_needed=choice.provider != CPU))
         try:
             recognizer = factory(**{key: _plain(value) for key, value in call.items()})
@@ -100,6 +103,11 @@ def construct(
     if not fallen:
         return recognizer, choice
     return recognizer, fall_back(choice.provider, f"the engine says {fallen!r}", settings)
+
+
+def native_threads(provider: str, settings: EngineSettings) -> int:
+    """``num_threads`` of sherpa-onnx; with ``rknn`` it is a code for the NPU's cores."""
+    return _NPU_CORES[settings.npu_cores] if provider == "rknn" else settings.threads
 
 
 def model_files(directory: Path, manifest: ModelManifest, family: ModelFamily) -> dict[str, Path]:

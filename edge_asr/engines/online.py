@@ -87,7 +87,7 @@ class OnlineEngine:
 
     def __init__(
         self,
-        recognizer: Any,  # noqa: ANN401  native and untyped
+        recognizer: Any,  # noqa: ANN401  native and untyped, or our own of the same shape
         manifest: ModelManifest,
         family: ModelFamily,
         settings: EngineSettings,
@@ -95,7 +95,9 @@ class OnlineEngine:
         has_graph: bool = False,
         rejection: Rejection | None = None,
         named_tokens: int = 0,
+        takes_batches: bool = True,
     ) -> None:
+        self._takes_batches = takes_batches
         self._named_tokens = named_tokens
         self.rejection = rejection
         self._has_graph = has_graph
@@ -120,7 +122,7 @@ class OnlineEngine:
         return EngineDescription(
             model=self._manifest.name,
             family=self._family.name,
-            provider=self._choice.provider,
+            provider=self._choice.label,
             threads=self._settings.threads,
             sample_rate_hz=self.sample_rate_hz,
             chunk_ms=1000 * self.steps.shift_samples / self.sample_rate_hz,
@@ -184,7 +186,7 @@ class OnlineEngine:
         # Dynamic 8-bit quantization takes one scale over the whole batch, so a stream's text would depend on who else
         # is talking: 17 of 96 prompts came out differently beside seven others, for a fifth less CPU (starter-en).
         is_same_text = self._manifest.precision not in ("int8", "mixed")
-        return self._family.batches and (is_same_text or self._settings.batch_int8)
+        return self._takes_batches and self._family.batches and (is_same_text or self._settings.batch_int8)
 
     def _hotwords(self, options: StreamOptions) -> tuple[str, ...]:
         if not options.hotwords:

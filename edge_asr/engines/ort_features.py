@@ -49,7 +49,7 @@ def mel_features(samples: Float32Array, sample_rate_hz: int, options: FeatureOpt
         sample_rate_hz: Of the samples.
         options: Of the family.
     """
-    fbank = kaldi_native_fbank.OnlineFbank(_fbank_options(sample_rate_hz, options))
+    fbank = kaldi_native_fbank.OnlineFbank(fbank_options(sample_rate_hz, options))
     scaled = samples * np.float32(32768) if options.are_samples_scaled else samples
     fbank.accept_waveform(sample_rate_hz, scaled.tolist())
     fbank.input_finished()
@@ -59,7 +59,8 @@ def mel_features(samples: Float32Array, sample_rate_hz: int, options: FeatureOpt
     return features
 
 
-def _fbank_options(sample_rate_hz: int, options: FeatureOptions) -> object:
+def fbank_options(sample_rate_hz: int, options: FeatureOptions) -> object:
+    """For ``kaldi_native_fbank.OnlineFbank``."""
     fbank = kaldi_native_fbank.FbankOptions()
     fbank.frame_opts.samp_freq = sample_rate_hz
     fbank.frame_opts.dither = 0

@@ -19,3 +19,13 @@ class TokenPath:
     def tokens(self) -> tuple[int, ...]:
         """Those that are text."""
         return tuple(token for token in self.frames if token not in (self.blank, NOTHING))
+
+
+@dataclass(frozen=True, slots=True)
+class Emitted:
+    """A token that a search has found in one step."""
+
+    token: int
+    frame: int
+    """Of the encoder, within the step."""
+    log_prob: float

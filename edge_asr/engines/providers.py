@@ -3,7 +3,8 @@
 sherpa-onnx treats a provider it does not have in three ways: it ends the process (rknn, qnn), it says a line on
 standard error and runs on the CPU (cuda, xnnpack, …), or it does not know the name and runs on the CPU as well. So a
 provider is judged before anything native is loaded, by what the installed library itself says in its text, and once
-more after loading, by what it wrote on standard error (:mod:`edge_asr.engines.native_load`).
+more after loading, by what it wrote on standard error (:mod:`edge_asr.engines.native_load`). What the names mean stands
+in :mod:`edge_asr.engines.provider_table`.
 """
 
 from __future__ import annotations
@@ -14,56 +15,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from edge_asr.engines.provider_table import CPU, ORT_PREFIX, ORT_PROVIDERS, PROVIDERS
 from edge_asr.errors import LibraryMissing, ProviderUnavailable, UnknownProvider
-from edge_asr.families import FamilyKind
+from edge_asr.families import ModelFamily
 from edge_asr.settings import EngineSettings
 
-CPU = "cpu"
+_FEATURES = "kaldi_native_fbank"
+"""What computes features where sherpa-onnx does not."""
 
-KNOWN_PROVIDERS = (
-    CPU,
-    "cuda",
-    "trt",
-    "rknn",
-    "qnn",
-    "openvino",
-    "xnnpack",
-    "spacemit",
-    "ascend",
-    "axera",
-    "axcl",
-    "hailo",
-    "coreml",
-    "nnapi",
-    "directml",
-)
+KNOWN_PROVIDERS = tuple(PROVIDERS)
 """Every name that some build of the engine knows."""
-
-_REFUSALS = {
-    "rknn": b"-DSHERPA_ONNX_ENABLE_RKNN=ON",
-    "qnn": b"-DSHERPA_ONNX_ENABLE_QNN=ON",
-    "ascend": b"-DSHERPA_ONNX_ENABLE_ASCEND_NPU=ON",
-    "axera": b"-DSHERPA_ONNX_ENABLE_AXERA=ON",
-    "axcl": b"-DSHERPA_ONNX_ENABLE_AXCL=ON",
-    "spacemit": b"is for SpacemiT AI-CPUs only",
-    "coreml": b"CoreML is for Apple only",
-    "nnapi": b"NNAPI is for Android only",
-    "directml": b"DirectML is for Windows only",
-}
-"""What a build without the provider would say when asked for it; a build with the provider does not hold the text."""
-
-_LIBRARIES = {
-    "cuda": "libonnxruntime_providers_cuda.so",
-    "trt": "libonnxruntime_providers_tensorrt.so",
-    "openvino": "libonnxruntime_providers_openvino.so",
-}
-"""Providers of ONNX Runtime that come as a library of their own."""
-
-_NEXT_STEPS = {
-    "rknn": "install the RKNN build of sherpa-onnx and librknnrt.so",
-    "cuda": "install the CUDA build of sherpa-onnx",
-    "trt": "install a sherpa-onnx build with TensorRT",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +34,13 @@ class ProviderChoice:
     provider: str
     notes: tuple[str, ...] = ()
     """A fallback that was allowed, as a sentence."""
+    asked: str = ""
+    """The provider that was configured, where another one runs."""
+
+    @property
+    def label(self) -> str:
+        """What really runs, for people and metrics: ``cpu (asked: rknn)`` after a fallback."""
+        return f"{self.provider} (asked: {self.asked})" if self.asked else self.provider
 
 
 def known_provider(name: str) -> str:
@@ -82,46 +50,59 @@ def known_provider(name: str) -> str:
         UnknownProvider: No build of the engine knows it.
     """
     provider = name.strip().lower()
-    if provider not in KNOWN_PROVIDERS:
-        raise UnknownProvider(name, KNOWN_PROVIDERS)
-    return provider
+    if provider in PROVIDERS:
+        return provider
+    for execution_provider in ORT_PROVIDERS:
+        if provider == f"{ORT_PREFIX}{execution_provider}".lower():
+            return f"{ORT_PREFIX}{execution_provider}"
+    raise UnknownProvider(name, (*KNOWN_PROVIDERS, *(f"{ORT_PREFIX}{each}" for each in ORT_PROVIDERS)))
+
+
+def ort_provider(provider: str) -> str:
+    """The execution provider of ONNX Runtime that runs a known provider; empty where sherpa-onnx runs it."""
+    if provider == "qnn":
+        return "QNN"
+    return provider.removeprefix(ORT_PREFIX) if provider.startswith(ORT_PREFIX) else ""
 
 
 def why_unavailable(provider: str, package: Path | None = None) -> str:
-    """Why the installed engine cannot run this known provider; empty where only trying can tell.
+    """Why what is installed cannot run this known provider; empty where only trying can tell.
 
     Args:
-        provider: One of :data:`KNOWN_PROVIDERS`.
+        provider: A known one.
         package: Directory of the ``sherpa_onnx`` package; the installed one by default. Nothing of it is loaded.
 
     Raises:
         LibraryMissing: sherpa-onnx is not installed.
     """
+    entry = PROVIDERS.get(provider)
+    if ort_provider(provider) and not importlib.util.find_spec(_FEATURES):
+        return f"the Python package {_FEATURES} is not installed; run `pip install 'edge-asr[npu]'`"
+    if entry is None:
+        return ""
+    if not entry.kinds:
+        return entry.why_not_family("")
+    if entry.package:
+        return "" if importlib.util.find_spec(entry.package) else f"the Python package {entry.package} is not installed"
     libraries = (_installed_package() if package is None else package) / "lib"
-    needed = _LIBRARIES.get(provider)
-    if needed is not None and not (libraries / needed).exists():
-        return f"the installed sherpa-onnx has no {needed}"
-    refusal = _REFUSALS.get(provider)
-    if refusal is not None and any(_contains(path, refusal) for path in _extension_modules(libraries)):
+    if entry.library and not (libraries / entry.library).exists():
+        return f"the installed sherpa-onnx has no {entry.library}"
+    if entry.refusal and any(_contains(path, entry.refusal) for path in _extension_modules(libraries)):
         return "the installed sherpa-onnx was built without it"
     return ""
 
 
-def choose_provider(settings: EngineSettings, kind: FamilyKind) -> ProviderChoice:
+def choose_provider(settings: EngineSettings, family: ModelFamily) -> ProviderChoice:
     """Judge the configured provider before anything native is loaded.
 
     Raises:
         UnknownProvider: No build of the engine knows it.
-        ProviderUnavailable: This build cannot run it and ``fallback`` is ``none``.
+        ProviderUnavailable: It does not run this family here and ``fallback`` is ``none``.
     """
     provider = known_provider(settings.provider)
     if provider == CPU:
         return ProviderChoice(CPU)
-    reason = why_unavailable(provider)
-    if not reason and provider == "trt" and kind != "streaming":
-        reason = "it runs streaming models only"  # the engine would end the process
-    if not reason and provider == "qnn":
-        reason = "sherpa-onnx does not offer it to Python"
+    reason = _why_not(provider, family)
     return fall_back(provider, reason, settings) if reason else ProviderChoice(provider)
 
 
@@ -132,9 +113,22 @@ def fall_back(provider: str, reason: str, settings: EngineSettings) -> ProviderC
         ProviderUnavailable: ``fallback`` is ``none``.
     """
     if settings.fallback != CPU:
-        step = _NEXT_STEPS.get(provider, "choose another with --provider")
+        entry = PROVIDERS.get(provider)
+        step = entry.how_to_get if entry else "choose another with --provider"
         raise ProviderUnavailable(provider, f'{reason}; {step}, or set engine.fallback = "cpu"')
-    return ProviderChoice(CPU, (f"provider {provider!r} was replaced by the CPU: {reason}",))
+    return ProviderChoice(CPU, (f"provider {provider!r} was replaced by the CPU: {reason}",), provider)
+
+
+def _why_not(provider: str, family: ModelFamily) -> str:
+    entry = PROVIDERS.get(provider)
+    if entry is None:
+        reason = "" if family.kind == "streaming" else "ONNX Runtime's own providers run streaming models only"
+        return reason or why_unavailable(provider)
+    if family.kind == "streaming" and (reason := entry.why_not_family(family.name)):
+        return reason
+    if family.kind != "streaming" and family.kind not in entry.kinds:
+        return "it runs streaming models only"  # the engine would end the process, or use the CPU
+    return why_unavailable(provider)
 
 
 def _installed_package() -> Path:

@@ -23,7 +23,7 @@ from edge_asr.engines.instruments import (
     TimedSegmentDecoder,
     TimedVoiceActivity,
 )
-from edge_asr.engines.providers import ProviderChoice, choose_provider
+from edge_asr.engines.providers import ProviderChoice, choose_provider, ort_provider
 from edge_asr.errors import EngineFailed, ModelDamaged, ModelUnsupported
 from edge_asr.families import FAMILIES, ModelFamily
 from edge_asr.manifest import ModelManifest
@@ -92,9 +92,7 @@ def load_segment_decoder(
         raise ModelUnsupported(manifest.name, f"models of the family {manifest.family!r} do not decode whole segments")
     from edge_asr.engines.sherpa_segment import load_segment_decoder as load
 
-    decoder, choice = load(
-        directory, manifest, family, settings, choose_provider(settings, family.kind), profile_prefix
-    )
+    decoder, choice = load(directory, manifest, family, settings, choose_provider(settings, family), profile_prefix)
     try:
         decoder.decode(_noise(decoder.sample_rate_hz))
     except EngineFailed as error:
@@ -109,10 +107,12 @@ def _load_streaming(
     settings: EngineSettings,
     instruments: Instruments,
 ) -> Engine:
-    from edge_asr.engines.sherpa_online import load_online
-
-    choice = choose_provider(settings, family.kind)
-    engine = load_online(directory, manifest, family, settings, choice, instruments.profile_prefix)
+    choice = choose_provider(settings, family)
+    if ort_provider(choice.provider):
+        from edge_asr.engines.ort_served import load_ort as load
+    else:
+        from edge_asr.engines.sherpa_online import load_online as load
+    engine = load(directory, manifest, family, settings, choice, instruments.profile_prefix)
     try:
         _warm_up(engine)
     except EngineFailed as error:
@@ -136,14 +136,14 @@ def _load_segmented(
     takes_constraints = manifest.family in CONSTRAINED_FAMILIES
     open_constrained = partial(_load_constrained, directory, manifest, settings) if takes_constraints else None
     if expects_commands and open_constrained is not None:
-        decoder, choice = open_constrained(), choose_provider(settings, "segment")
+        decoder, choice = open_constrained(), choose_provider(settings, FAMILIES[manifest.family])
         open_constrained = None
     else:
         decoder, choice = load_segment_decoder(directory, manifest, settings, instruments.profile_prefix)
     description = EngineDescription(
         model=manifest.name,
         family=manifest.family,
-        provider=choice.provider,
+        provider=choice.label,
         threads=settings.threads,
         sample_rate_hz=manifest.sample_rate_hz,
         chunk_ms=0.0,

@@ -17,7 +17,8 @@ import msgspec
 
 from edge_asr.engines.base import EngineDescription
 from edge_asr.engines.native_load import relevant_line
-from edge_asr.engines.providers import CPU, known_provider
+from edge_asr.engines.provider_table import CPU
+from edge_asr.engines.providers import known_provider
 from edge_asr.errors import EdgeAsrError, MachineError, ModelDamaged, ProviderUnavailable, error_of
 from edge_asr.manifest import ModelManifest
 from edge_asr.settings import EngineSettings

@@ -207,9 +207,9 @@ def test_a_stream_of_another_engine_is_refused(engine):
         engine.decode([stranger])
 
 
-def test_the_description_says_what_was_loaded(engine):
+def test_the_description_says_what_was_loaded(engine, case):
     described = engine.describe()
-    assert described.provider == "cpu"
+    assert described.provider == case.provider
     assert described.sample_rate_hz == engine.sample_rate_hz
     assert (described.chunk_ms > 0) == described.is_streaming
 

@@ -6,7 +6,10 @@ import pytest
 
 from edge_asr.engines.providers import KNOWN_PROVIDERS, choose_provider, known_provider, why_unavailable
 from edge_asr.errors import ProviderUnavailable, UnknownProvider
+from edge_asr.families import FAMILIES
 from edge_asr.settings import EngineSettings
+
+CTC = FAMILIES["zipformer2-ctc"]
 
 NOT_IN_THE_PUBLISHED_WHEEL = (
     "cuda", "trt", "rknn", "qnn", "openvino", "spacemit", "ascend", "axera", "axcl", "coreml", "nnapi", "directml",
@@ -15,7 +18,7 @@ NOT_IN_THE_PUBLISHED_WHEEL = (
 
 @pytest.mark.parametrize("name", ["bogus", "cpu:/tmp/options", "", "gpu"])
 def test_a_name_no_build_knows_is_refused_with_those_that_exist(name):
-    with pytest.raises(UnknownProvider, match="use one of: cpu, cuda"):
+    with pytest.raises(UnknownProvider, match="use one of: cpu, rknn, qnn"):
         known_provider(name)
 
 
@@ -35,13 +38,14 @@ def test_the_cpu_is_always_there():
 @pytest.mark.parametrize("provider", NOT_IN_THE_PUBLISHED_WHEEL)
 def test_a_provider_that_is_not_there_is_an_error(provider):
     with pytest.raises(ProviderUnavailable, match=f"provider '{provider}' is not available here"):
-        choose_provider(EngineSettings(provider=provider), "streaming")
+        choose_provider(EngineSettings(provider=provider), CTC)
 
 
 @pytest.mark.parametrize("provider", NOT_IN_THE_PUBLISHED_WHEEL)
 def test_a_provider_that_is_not_there_is_replaced_where_that_is_allowed(provider):
-    choice = choose_provider(EngineSettings(provider=provider, fallback="cpu"), "streaming")
+    choice = choose_provider(EngineSettings(provider=provider, fallback="cpu"), CTC)
     assert choice.provider == "cpu"
+    assert choice.label == f"cpu (asked: {provider})"
     assert choice.notes[0].startswith(f"provider '{provider}' was replaced by the CPU: ")
 
 

@@ -102,7 +102,7 @@ def test_an_unknown_provider_is_refused_without_a_child():
 def test_an_allowed_fallback_is_in_the_description():
     settings = EngineSettings(provider="xnnpack", fallback="cpu")
     described = trial_load(STARTER, read_manifest(STARTER / MANIFEST_FILE), settings)
-    assert described.provider == "cpu"
+    assert described.provider == "cpu (asked: xnnpack)"
     assert "'xnnpack' was replaced by the CPU" in described.notes[0]
 
 

@@ -42,6 +42,8 @@ class EngineCase:
     """A tiny model: which word comes depends on those before, or on where in a step the sound lies."""
     is_deaf: bool = False
     """The words come whatever is heard."""
+    provider: str = "cpu"
+    """What it says that it runs on."""
     time_tolerance_s: float = 0.1
     """How far outside the speech a token may be said to begin."""
 
@@ -108,14 +110,17 @@ def text_of(engine: Engine, samples: Float32Array, piece: int, options: StreamOp
     return text.strip()
 
 
-def load_tiny(family: str, write: Callable[[Path], dict[str, Path]]) -> Engine:
+def load_tiny(family: str, write: Callable[[Path], dict[str, Path]], provider: str = "cpu") -> Engine:
     with tempfile.TemporaryDirectory() as directory:
         files = write(Path(directory))
-        return load_engine(Path(directory), tiny_models.tiny_manifest(family, files), EngineSettings())
+        settings = EngineSettings(provider=provider)
+        return load_engine(Path(directory), tiny_models.tiny_manifest(family, files), settings)
 
 
-def load_starter() -> Engine:
-    return load_engine(STARTER, read_manifest(STARTER / MANIFEST_FILE), EngineSettings(parallel_streams=2))
+def load_starter(provider: str = "cpu", name: str = "starter-en") -> Engine:
+    directory = STARTER.parent / name
+    settings = EngineSettings(provider=provider, parallel_streams=2)
+    return load_engine(directory, read_manifest(directory / MANIFEST_FILE), settings)
 
 
 def load_moonshine() -> Engine:
@@ -157,6 +162,44 @@ CASES = (
     EngineCase("scripted", load_scripted, _loud, "one two", is_deaf=True),
     EngineCase(
         "starter-en", load_starter, functools.partial(_spoken, "go-forward", 0.45, 2.0), "go forward ten meters"
+    ),
+    EngineCase(
+        "starter-en-fp32 by ONNX Runtime",
+        functools.partial(load_starter, "ort:CPU", "starter-en-fp32"),
+        functools.partial(_spoken, "go-forward", 0.45, 2.0),
+        "go forward teneters",  # what sherpa-onnx writes too, without the graph
+        provider="ort:CPU",
+    ),
+    EngineCase(
+        "starter-en-transducer by ONNX Runtime",
+        functools.partial(load_starter, "ort:CPU", "starter-en-transducer"),
+        functools.partial(_spoken, "go-forward", 0.45, 2.0),
+        "go forward tens",
+        provider="ort:CPU",
+    ),
+    EngineCase(
+        "lstm-transducer by ONNX Runtime",
+        functools.partial(load_tiny, "lstm-transducer", tiny_models.write_lstm_transducer, "ort:CPU"),
+        _loud,
+        f"{' '.join([_CYCLE] * 6)} one two",
+        cycles=True,
+        provider="ort:CPU",
+    ),
+    EngineCase(
+        "nemo-ctc-streaming by ONNX Runtime",
+        functools.partial(load_tiny, "nemo-ctc-streaming", tiny_models.write_nemo_ctc_streaming, "ort:CPU"),
+        _loud,
+        " ".join([_FROM_TWO] * 6),
+        cycles=True,
+        provider="ort:CPU",
+    ),
+    EngineCase(
+        "wenet-ctc-streaming by ONNX Runtime",
+        functools.partial(load_tiny, "wenet-ctc-streaming", tiny_models.write_wenet_ctc_streaming, "ort:CPU"),
+        _loud,
+        " ".join([_FROM_TWO] * 6),
+        cycles=True,
+        provider="ort:CPU",
     ),
     EngineCase(
         "lstm-transducer",

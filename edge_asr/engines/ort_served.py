@@ -1,0 +1,91 @@
+"""Loads a streaming model on an execution provider of ONNX Runtime, and says what share of it the provider took."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from edge_asr.engines.native_load import model_files, with_notes
+from edge_asr.engines.online import OnlineEngine
+from edge_asr.engines.ort_providers import CPU_PROVIDER, Coverage, OrtRuntime
+from edge_asr.engines.ort_recognizer import OrtRecognizer
+from edge_asr.engines.providers import ProviderChoice, ort_provider
+from edge_asr.errors import ConfigurationError
+from edge_asr.families import ModelFamily
+from edge_asr.manifest import ModelManifest
+from edge_asr.settings import EngineSettings
+
+CONTEXT_SUFFIX = "_ctx.onnx"
+"""Of the graph beside ``X.onnx`` that holds what a provider compiled ahead of time."""
+
+
+def load_ort(
+    directory: Path,
+    manifest: ModelManifest,
+    family: ModelFamily,
+    settings: EngineSettings,
+    choice: ProviderChoice,
+    profile_prefix: str = "",
+) -> OnlineEngine:
+    """Load a streaming model; the caller has inspected the files.
+
+    Args:
+        directory: Where the files are.
+        manifest: What they are.
+        family: How the parts fit together.
+        settings: How they are decoded, and whether a part may stay on the CPU.
+        choice: The provider to try.
+        profile_prefix: Where operator traces are written; empty for nowhere.
+
+    Raises:
+        ConfigurationError: It can only be decoded greedily.
+        ModelError: ONNX Runtime cannot load the files.
+        ProviderUnavailable: The provider does not run all of it and no fallback is allowed.
+    """
+    if settings.decoding_method != "greedy_search":
+        raise ConfigurationError(
+            f"engine.decoding_method = {settings.decoding_method!r} does not work with provider "
+            f"{choice.provider!r}; set it to 'greedy_search'"
+        )
+    files = {role: compiled(path) for role, path in model_files(directory, manifest, family).items()}
+    runtime = OrtRuntime(
+        ort_provider(choice.provider),
+        parse_options(settings.provider_options),
+        allows_cpu=settings.fallback == "cpu",
+        allow_spinning=settings.allow_spinning,
+        is_exact=settings.exact_int8,
+        saves_memory=settings.memory_profile == "low",
+        profile_prefix=profile_prefix,
+    )
+    recognizer = OrtRecognizer(files, family, runtime, threads=settings.threads, sample_rate_hz=manifest.sample_rate_hz)
+    choice = with_notes(choice, partly(choice.provider, recognizer.coverage))
+    return OnlineEngine(recognizer, manifest, family, settings, choice, takes_batches=False)
+
+
+def compiled(path: Path) -> Path:
+    """What a provider compiled of a graph ahead of time, where that lies beside it; else the graph."""
+    ahead = path.with_name(path.stem + CONTEXT_SUFFIX)
+    return ahead if path.suffix == ".onnx" and ahead.is_file() else path
+
+
+def partly(provider: str, coverage: Coverage) -> str:
+    """A sentence on a provider that did not take all; empty where it did."""
+    left, count = coverage.operators.get(CPU_PROVIDER, 0), sum(coverage.operators.values())
+    if not left:
+        return ""
+    kinds = ", ".join(f"{number} {kind}" for kind, number in list(coverage.on_cpu.items())[:5])
+    return f"provider {provider!r} runs {coverage.share:.0%} of {count} operators; on the CPU are {kinds}"
+
+
+def parse_options(text: str) -> dict[str, str]:
+    """``key=value,key=value`` as options of a provider.
+
+    Raises:
+        ConfigurationError: A part is something else.
+    """
+    options = {}
+    for part in filter(None, (piece.strip() for piece in text.split(","))):
+        key, separator, value = part.partition("=")
+        if not separator or not key.strip():
+            raise ConfigurationError(f"engine.provider_options: {part!r} is no key=value")
+        options[key.strip()] = value.strip()
+    return options
