@@ -29,6 +29,7 @@
      │  ├ AddressInUse
      │  ├ StoreNotWritable
      │  ├ StoreBusy
+     │  ├ BatchBusy
      │  ├ DiskFull
      │  ├ NotEnoughMemory
      │  ├ LoadInterrupted
@@ -59,6 +60,7 @@ __all__ = [
     "AudioNotFound",
     "AudioUnreadable",
     "AudioUnsupported",
+    "BatchBusy",
     "ChoiceImpossible",
     "ConfigurationError",
     "DeviceNameUnclear",
@@ -384,6 +386,17 @@ class StoreBusy(MachineError, BlockingIOError):
     def __init__(self, name: str) -> None:
         self.name = name
         super().__init__(f"another command is installing or removing model {name!r}; wait for it and try again")
+
+
+class BatchBusy(MachineError, BlockingIOError):
+    """Another batch is writing to the same folder."""
+
+    code = "batch_busy"
+    is_retryable = True
+
+    def __init__(self, folder: Path | str) -> None:
+        self.folder = str(folder)
+        super().__init__(f"another edge-asr batch is writing to {self.folder}; wait for it or name another folder")
 
 
 class DiskFull(MachineError):

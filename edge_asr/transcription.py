@@ -35,6 +35,12 @@ class Transcript:
         """Real-time factor: processing time per second of audio."""
         return self.processing_s / self.audio_s if self.audio_s else 0.0
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What the session noticed and the source did not: samples that are no numbers are counted before resampling
+        spreads them."""
+        return tuple(notice.message for notice in self.notices if notice.code != "samples_replaced")
+
 
 class RecordingFailed(SessionError):
     """The session of a recording ended before the recording did."""

@@ -22,7 +22,7 @@ LAYERS = {
     "workers": 4, "transcription": 4,
     "protocols": 5, "servers": 5, "sinks": 5, "administration": 5, "listening": 5, "tracing": 5,
     "daemon": 6,
-    "quantize": 6, "bench": 6, "diagnosis": 6,
+    "quantize": 6, "bench": 6, "diagnosis": 6, "batch": 6,
     "cli": 7,
 }  # fmt: skip
 """Imports go downward; only values (0) and codecs with their servers (5) also import their own layer."""
@@ -41,7 +41,8 @@ DOORS: dict[str, tuple[str, ...]] = {
     "wetext": ("pipeline/text.py",),
     "jiwer": ("scoring.py",),
     "whisper_normalizer": ("scoring.py",),
-    "dask": ("cli/batch.py",),
+    "dask": ("cli/batch_cluster.py",),
+    "distributed": ("cli/batch_cluster.py",),
     "click": ("cli/",),
     "rich": ("cli/",),
     "starlette": ("servers/",),

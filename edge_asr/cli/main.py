@@ -42,6 +42,7 @@ COMMANDS: Mapping[str, CommandEntry] = MappingProxyType(
         "transcribe": CommandEntry("edge_asr.cli.transcribe:transcribe", "Turn recordings into text or subtitles."),
         "listen": CommandEntry("edge_asr.cli.listen:listen", "Write down what a microphone hears."),
         "serve": CommandEntry("edge_asr.cli.serve:serve", "Run the daemon."),
+        "batch": CommandEntry("edge_asr.cli.batch:batch", "Turn thousands of recordings into text."),
         "client": CommandEntry("edge_asr.cli.client:client", "Send recordings to a running daemon."),
         "status": CommandEntry("edge_asr.cli.status:status", "Ask a running daemon how it is."),
         "bench": CommandEntry("edge_asr.cli.bench:bench", "Measure a model on this machine."),

@@ -27,7 +27,7 @@ from edge_asr.sources.base import AudioSource
 from edge_asr.sources.paced import PacedSource
 from edge_asr.sources.pcm import PcmLayout, parse_layout
 from edge_asr.store.store import InstalledModel, ModelStore
-from edge_asr.transcription import Transcript, transcribe
+from edge_asr.transcription import transcribe
 from edge_asr.workers.configuration import pack
 from edge_asr.workers.loaded_model import LoadedModel
 from edge_asr.workers.loading import load_model
@@ -164,7 +164,7 @@ class _Job:
         transcript = transcribe(self.loop, chunks, self.wishes.session_options, self.clock, hear)
         self.partials.clear()
         _log.info("%s: %.1f s of audio, real-time factor %.4f", file, transcript.audio_s, transcript.rtf)
-        warnings = _warnings(source, transcript)
+        warnings = (*source.warnings, *transcript.remarks)
         for warning in warnings:
             warn(f"{file}: {warning}")
         self.output.transcript(
@@ -200,9 +200,3 @@ def _watched(source: AudioSource, show: Callable[[float], None]) -> Iterator[Aud
         if duration_s:
             read_s = (chunk.start_sample + len(chunk.samples)) / chunk.sample_rate_hz
             show(min(1.0, read_s / duration_s))
-
-
-def _warnings(source: AudioSource, transcript: Transcript) -> tuple[str, ...]:
-    # Samples that are no numbers were counted by the source already, before resampling spread them.
-    said = [notice.message for notice in transcript.notices if notice.code != "samples_replaced"]
-    return (*source.warnings, *said)

@@ -1,0 +1,102 @@
+"""A worker's work: the model is loaded once, then one recording after the other. Blocking."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Literal
+
+from edge_asr.audio import AudioChunk
+from edge_asr.batch.messages import Done, Heard, Order, Task, Unusable
+from edge_asr.clock import MonotonicClock
+from edge_asr.errors import EdgeAsrError, InputError, SessionError
+from edge_asr.requests import Channel, SessionOptions
+from edge_asr.sessions.decode_loop import DecodeLoop
+from edge_asr.sources.base import AudioSource
+from edge_asr.sources.channels import channel_name
+from edge_asr.sources.file import open_file
+from edge_asr.transcription import transcribe
+from edge_asr.workers.configuration import unpack
+from edge_asr.workers.loaded_model import LoadedModel
+from edge_asr.workers.loading import load_model
+from edge_asr.workers.messages import Configure
+
+_OPTIONS = SessionOptions(partials=False, is_batch=True)
+
+
+def _at_once() -> None:
+    """Nobody wants to know that we are still at it."""
+
+
+class Hearer:
+    """A loaded model, and what recordings of this batch are to be heard with."""
+
+    def __init__(self, order: Order, load: Callable[[Configure], LoadedModel] = load_model) -> None:
+        """Load the model.
+
+        Args:
+            order: Model and settings.
+            load: Replaced by tests.
+
+        Raises:
+            EdgeAsrError: It cannot be loaded.
+        """
+        loaded = load(order.configure)
+        settings = unpack(order.configure)
+        self._channel = order.channel
+        self._clock = MonotonicClock()
+        self._loop = DecodeLoop(
+            loaded.engine,
+            settings.endpoint,
+            settings.scheduler,
+            self._clock,
+            text_case=loaded.text_case,
+            listen=loaded.listen,
+            expect=loaded.expect,
+        )
+
+    def hear(self, task: Task, on_chunk: Callable[[], None] = _at_once) -> Done | Unusable:
+        """All wanted channels of one recording; ``on_chunk`` is called for each half second of audio or so."""
+        try:
+            return Done(task.number, tuple(self._channels(Path(task.path), on_chunk)))
+        except (InputError, SessionError) as error:
+            return Unusable(task.number, error.code, _sentence(task.path, error))
+
+    def _channels(self, path: Path, on_chunk: Callable[[], None]) -> Iterator[Heard]:
+        for name, source in open_channels(path, self._channel):
+            with closing(source):
+                transcript = transcribe(self._loop, _told(source, on_chunk), _OPTIONS, self._clock)
+                yield Heard(
+                    name, transcript.finals, transcript.audio_s, transcript.rtf, (*source.warnings, *transcript.remarks)
+                )
+
+
+def open_channels(path: Path, channel: Channel | Literal["each"]) -> Iterator[tuple[str, AudioSource]]:
+    """The sources of one file; whoever takes one closes it before taking the next.
+
+    Yields:
+        The channel's name (empty unless ``each``) and the source.
+
+    Raises:
+        InputError: It is missing or cannot be read.
+    """
+    if channel != "each":
+        yield "", open_file(path, channel)
+        return
+    first = open_file(path, 0)
+    channels = first.channels
+    yield channel_name(0, channels), first
+    for index in range(1, channels):
+        yield channel_name(index, channels), open_file(path, index)
+
+
+def _told(source: AudioSource, on_chunk: Callable[[], None]) -> Iterator[AudioChunk]:
+    for chunk in source:
+        yield chunk
+        on_chunk()
+
+
+def _sentence(path: str, error: EdgeAsrError) -> str:
+    sentence = str(error)
+    return sentence if path in sentence else f"{path}: {sentence}"

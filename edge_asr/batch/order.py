@@ -1,0 +1,84 @@
+"""From a model and the settings to what workers are told, and to what the ledger remembers of it."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from edge_asr import __version__
+from edge_asr.batch.ledger import Recipe
+from edge_asr.batch.messages import Order
+from edge_asr.requests import Channel
+from edge_asr.settings import Settings
+from edge_asr.store.store import InstalledModel
+from edge_asr.workers.configuration import pack
+
+_WITHOUT_EFFECT_ON_WORDS = frozenset(
+    ("threads", "parallel_streams", "allow_spinning", "memory_profile", "partial_interval_ms")
+)
+"""Settings of the engine with which a batch may go on after they were changed."""
+
+_BLOCK_BYTES = 1 << 20
+
+
+def make_order(
+    model: InstalledModel, settings: Settings, vad_model: Path | None, channel: Channel | Literal["each"]
+) -> Order:
+    """What every worker is to hear with: on one thread each, for processes share cores better than threads do.
+
+    Raises:
+        ConfigurationError: The files of spoken commands or hotwords cannot be read.
+    """
+    engine = replace(settings.engine, threads=1, parallel_streams=1)
+    return Order(
+        configure=pack(model.directory.absolute(), replace(settings, engine=engine), vad_model),
+        model=model.manifest.name,
+        digests=digests_of(model),
+        version=__version__,
+        channel=channel,
+    )
+
+
+def recipe_of(order: Order, transcript_format: str) -> Recipe:
+    """What all transcripts of one folder have in common."""
+    return Recipe(
+        model=order.model,
+        model_digest=_digest(order.digests),
+        settings_digest=_digest(_what_words_depend_on(order)),
+        transcript_format=transcript_format,
+        channel=order.channel,
+    )
+
+
+def digests_of(model: InstalledModel) -> dict[str, str]:
+    """File to SHA-256, as the manifest has it or, where it does not, of the file itself."""
+    return {file.path: file.sha256 or _sha256(model.directory / file.path) for file in model.manifest.files.values()}
+
+
+def _what_words_depend_on(order: Order) -> dict[str, Any]:
+    groups = order.configure.settings
+    engine = {name: value for name, value in groups["engine"].items() if name not in _WITHOUT_EFFECT_ON_WORDS}
+    commands = list(order.configure.commands.values()), groups["commands"]
+    return {
+        "engine": engine,
+        "endpoint": groups["endpoint"],
+        "commands": commands,
+        "hotwords": list(order.configure.hotwords.values()),
+        "has_vad": bool(order.configure.vad_model),
+    }
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(msgspec.json.encode(value, order="deterministic")).hexdigest()[:16]
+
+
+def _sha256(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK_BYTES):
+            digest.update(block)
+    return digest.hexdigest()

@@ -1,0 +1,94 @@
+"""Which recordings a batch has, and what their transcripts are called. Reads folders and lists, nothing else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from edge_asr.errors import ConfigurationError
+from edge_asr.workload import AUDIO_SUFFIXES
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A file to hear."""
+
+    path: Path
+    """As it was named, or found below the folder that was named."""
+    place: str
+    """Its transcript's path below the output folder, without the format's suffix: ``calls/0815.wav``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What tells whether a file is still the one that was heard."""
+
+    size_bytes: int
+    mtime_ns: int
+
+
+def stamp_of(path: Path) -> Stamp | None:
+    """Size and time of a file; ``None`` when it is not there."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return Stamp(found.st_size, found.st_mtime_ns)
+
+
+def find_recordings(inputs: Sequence[str], output: Path) -> list[Recording]:
+    """The recordings of a batch, in order, none twice.
+
+    Args:
+        inputs: Files; folders, whose recordings are found by their suffix at any depth.
+        output: Where transcripts go; not looked into.
+
+    Raises:
+        ConfigurationError: Two recordings would share a transcript.
+    """
+    found: dict[str, Recording] = {}
+    seen: set[str] = set()
+    for recording in _all(inputs, os.path.realpath(output)):
+        real = os.path.realpath(recording.path)
+        if real in seen:
+            continue
+        seen.add(real)
+        if (other := found.get(recording.place)) is not None:
+            raise ConfigurationError(
+                f"{other.path} and {recording.path} would both be written to {output / recording.place}; name the "
+                "folder that holds both instead"
+            )
+        found[recording.place] = recording
+    return list(found.values())
+
+
+def read_list(lines: Iterable[str]) -> Iterator[str]:
+    """The paths in a list, one a line; empty lines and lines that begin with ``#`` are left out."""
+    for line in lines:
+        path = line.rstrip("\r\n")
+        if path.strip() and not path.startswith("#"):
+            yield path
+
+
+def _all(inputs: Sequence[str], output: str) -> Iterator[Recording]:
+    for name in inputs:
+        path = Path(name)
+        if path.is_dir():
+            yield from _below(path, output)
+        else:
+            yield Recording(path, path.name)
+
+
+def _below(folder: Path, output: str) -> Iterator[Recording]:
+    unreadable: list[Path] = []
+    for place, folders, files in os.walk(folder, onerror=lambda error: unreadable.append(Path(error.filename))):
+        folders[:] = sorted(name for name in folders if os.path.realpath(Path(place, name)) != output)
+        for name in sorted(files):
+            path = Path(place, name)
+            if path.suffix.lower() in AUDIO_SUFFIXES:
+                yield Recording(path, path.relative_to(folder).as_posix())
+    # Like a recording that cannot be read, so that it is named at the end and the others are heard.
+    for path in unreadable:
+        yield Recording(path, path.relative_to(folder).as_posix())
