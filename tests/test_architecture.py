@@ -22,7 +22,7 @@ LAYERS = {
     "workers": 4, "transcription": 4,
     "protocols": 5, "servers": 5, "sinks": 5, "administration": 5, "listening": 5, "tracing": 5,
     "daemon": 6,
-    "quantize": 6, "bench": 6, "diagnosis": 6, "batch": 6,
+    "quantize": 6, "bench": 6, "diagnosis": 6, "batch": 6, "deployment": 6,
     "cli": 7,
 }  # fmt: skip
 """Imports go downward; only values (0) and codecs with their servers (5) also import their own layer."""
@@ -50,6 +50,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "websockets": ("servers/", "cli/"),
     "multipart": ("servers/",),
     "python_multipart": ("servers/",),
+    "packaging": ("deployment/",),
     "prometheus_client": ("metrics/",),
     "aiomqtt": ("sinks/mqtt.py",),
     "zeroconf": ("servers/discovery.py",),

@@ -6,6 +6,7 @@ onnxruntime chooses its kernels by ``/proc/cpuinfo``, and crashes on the text of
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 CORES_PER_BOARD = 4
 
@@ -37,6 +38,19 @@ class Board:
             for number in range(CORES_PER_BOARD)
         )
         return "\n".join([*cores, f"Revision\t: {self.revision}\nModel\t\t: {self.model}\n"])
+
+
+def write_board(root: Path, board: Board) -> None:
+    """Write the kernel's words on a board to where they stand below ``/``."""
+    _write(root / "proc/cpuinfo", board.cpuinfo())
+    _write(root / "sys/firmware/devicetree/base/model", f"{board.model}\0")
+    for name in ("possible", "present"):
+        _write(root / "sys/devices/system/cpu" / name, f"0-{CORES_PER_BOARD - 1}\n")
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
 
 
 BOARDS = {

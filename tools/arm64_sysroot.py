@@ -25,7 +25,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from tools.arm64_boards import BOARDS, CORES_PER_BOARD, Board
+from edge_asr.deployment.target import wheel_platforms
+from tools.arm64_boards import BOARDS, Board, write_board
 from tools.arm64_programs import CannotEmulate
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -38,13 +39,10 @@ NOT_EMULATED = ("mypy", "ruff")
 TARGET_FORMAT = "$(ORIGIN)|$(REPO_URI)|$(RELEASE)|$(COMPONENT)"
 DEBIAN_KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
-OLDEST_GLIBC_MINOR = 17
-"""glibc 2.17, of the oldest wheels there are for aarch64."""
-
 COMMANDS = {"python": (), "python3": (), "edge-asr": ("-m", "edge_asr"), "pytest": ("-m", "pytest")}
 """Scripts in each core's ``bin/``, and the arguments they start Python with."""
 
-RECIPE = 2
+RECIPE = 3
 """Count up when the layout changes, so that every checkout makes its folder again."""
 
 
@@ -94,12 +92,6 @@ def requirements(pyproject: str) -> list[str]:
     return [requirement for requirement in wanted if re.split(r"[^\w-]", requirement)[0] not in NOT_EMULATED]
 
 
-def wheel_platforms(glibc_minor: int) -> list[str]:
-    """Tags of wheels that run with glibc 2.``glibc_minor``, the newest first."""
-    tags = [f"manylinux_2_{minor}_aarch64" for minor in range(glibc_minor, OLDEST_GLIBC_MINOR - 1, -1)]
-    return [*tags, "manylinux2014_aarch64"]
-
-
 def debian_sources(index_targets: str) -> list[Source]:
     """Debian's own sources among what ``apt-get indextargets`` with ``TARGET_FORMAT`` printed, each once."""
     rows = (line.split("|") for line in index_targets.splitlines())
@@ -131,7 +123,7 @@ def ensure_sysroot(emulator: str, folder: Path = FOLDER) -> Sysroot:
         print(f"making {folder} (once)", file=sys.stderr)
         shutil.rmtree(folder, ignore_errors=True)
         glibc = _unpack_debian(folder)
-        _unpack_wheels(sysroot, wanted, wheel_platforms(glibc))
+        _unpack_wheels(sysroot, wanted, wheel_platforms(glibc, "aarch64"))
         for cpu, board in BOARDS.items():
             _make_root(folder, cpu, board)
             _make_environment(sysroot, cpu)
@@ -145,7 +137,7 @@ def _unpack_debian(folder: Path) -> int:
     for directory in ("lists/partial", "archives/partial", "etc"):
         (apt / directory).mkdir(parents=True)
     (apt / "status").touch()
-    (apt / "etc" / "sources.list").write_text("".join(f"{source.line()}\n" for source in _sources_of_this_machine()))
+    (apt / "etc" / "sources.list").write_text("".join(f"{source.line()}\n" for source in sources_of_this_machine()))
     options = _apt_options(apt)
     _run(["apt-get", *options, "update"])
     _run(["apt-get", *options, "install", "--yes", "--download-only", "--no-install-recommends", *DEBIAN_PACKAGES])
@@ -173,7 +165,12 @@ def _apt_options(apt: Path) -> list[str]:
     return [part for name, value in settings.items() for part in ("-o", f"{name}={value}")]
 
 
-def _sources_of_this_machine() -> list[Source]:
+def sources_of_this_machine() -> list[Source]:
+    """Where apt gets Debian's packages here.
+
+    Raises:
+        CannotEmulate: Nowhere.
+    """
     if not shutil.which("apt-get") or not shutil.which("dpkg-deb"):
         raise CannotEmulate("the arm64 packages come from Debian by apt-get and dpkg-deb, which this machine lacks")
     sources = debian_sources(_run(["apt-get", "indextargets", "--format", TARGET_FORMAT, "Created-By: Packages"]))
@@ -198,11 +195,8 @@ def _make_root(folder: Path, cpu: str, board: Board) -> None:
     root.mkdir(parents=True)
     for entry in (folder / "debian").iterdir():
         (root / entry.name).symlink_to(entry)
-    _write(root / "proc/cpuinfo", board.cpuinfo())
-    _write(root / "proc/device-tree/model", f"{board.model}\0")
+    write_board(root, board)
     _write(root / "proc/sys/kernel/arch", "aarch64\n")
-    for name in ("possible", "present"):
-        _write(root / "sys/devices/system/cpu" / name, f"0-{CORES_PER_BOARD - 1}\n")
 
 
 def _make_environment(sysroot: Sysroot, cpu: str) -> None:

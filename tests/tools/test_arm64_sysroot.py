@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tools.arm64_sysroot import Source, debian_sources, glibc_minor, requirements, wheel_platforms
+from tools.arm64_sysroot import Source, debian_sources, glibc_minor, requirements
 
 PYPROJECT = """
 [project]
@@ -13,15 +13,6 @@ test = ["mypy==2.4.1", "pytest>=8", "pytest-asyncio>=0.23", "ruff==0.17.6"]
 
 def test_dependencies_and_what_runs_the_tests_are_required_but_not_what_only_reads_code():
     assert requirements(PYPROJECT) == ["click>=8.1", "sherpa-onnx==2.0.1", "pytest>=8", "pytest-asyncio>=0.23"]
-
-
-def test_wheels_for_any_glibc_up_to_the_sysroots_are_taken_the_newest_first():
-    assert wheel_platforms(19) == [
-        "manylinux_2_19_aarch64",
-        "manylinux_2_18_aarch64",
-        "manylinux_2_17_aarch64",
-        "manylinux2014_aarch64",
-    ]
 
 
 def test_the_glibc_is_that_of_the_package_file():

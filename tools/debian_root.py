@@ -1,0 +1,137 @@
+"""A Debian system in a folder: made from this machine's own sources, entered by bubblewrap, emulated where it is arm64.
+
+What runs in it sees a process table, devices and a network of its own kind only as far as it is let: the install of a
+package wants a network, the use of an installed one must do without.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from edge_asr.deployment.target import Machine, Release
+from tools.arm64_boards import BOARDS, write_board
+from tools.arm64_programs import ensure_program
+from tools.arm64_sysroot import sources_of_this_machine
+
+ARCHITECTURES: Mapping[Machine, str] = {"x86_64": "amd64", "aarch64": "arm64"}
+"""Debian's words for what the kernel calls otherwise."""
+
+CPU = "cortex-a72"
+"""Emulated for arm64: a Raspberry Pi 4."""
+
+EMULATOR = "qemu-aarch64-static"
+BINFMT = Path("/proc/sys/fs/binfmt_misc")
+OUR_FORMAT = "edge-asr-aarch64"
+AARCH64_FORMAT = (
+    f":{OUR_FORMAT}:M::"
+    r"\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00:"
+    r"\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff:"
+)
+"""The head of an ELF executable for aarch64, as the kernel's table of binary formats wants it."""
+
+PLAIN = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"}
+
+
+@dataclass(frozen=True, slots=True)
+class DebianRoot:
+    """A folder with a Debian system in it."""
+
+    folder: Path
+    machine: Machine
+
+    def command(
+        self,
+        words: Sequence[str],
+        *,
+        has_network: bool = False,
+        options: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
+    ) -> list[str]:
+        """What runs a command in it.
+
+        Args:
+            words: The command.
+            has_network: Whether it reaches this machine's network; else not even loopback of this machine.
+            options: More of bubblewrap's.
+            environment: Instead of ``PLAIN``.
+        """
+        variables = dict(PLAIN if environment is None else environment)
+        if self.machine == "aarch64":
+            variables["QEMU_CPU"] = CPU
+        seen = ["--bind", str(self.folder), "/", "--dev", "/dev", "--proc", "/proc", *self._board()]
+        seen += ["--ro-bind", "/etc/resolv.conf", "/etc/resolv.conf"] if has_network else ["--unshare-net"]
+        apart = ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--die-with-parent", "--clearenv"]
+        named = [part for name, value in variables.items() for part in ("--setenv", name, value)]
+        return ["bwrap", *seen, *apart, "--cap-add", "ALL", *named, "--chdir", "/", *options, "--", *words]
+
+    def run(self, *words: str, has_network: bool = False, options: Sequence[str] = ()) -> str:
+        """Run a command as root and return its standard output; its errors are shown.
+
+        Raises:
+            subprocess.CalledProcessError: It failed.
+        """
+        command = self.command(words, has_network=has_network, options=options)
+        return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+    def _board(self) -> list[str]:
+        """The kernel's words on a board, where one is emulated: those on this machine would lead onnxruntime astray."""
+        if self.machine != "aarch64":
+            return []
+        words = self.folder.with_name(f"{self.folder.name}.board")
+        write_board(words, BOARDS[CPU])
+        # /proc/device-tree is a link into /sys.
+        return ["--ro-bind", str(words / "proc/cpuinfo"), "/proc/cpuinfo", "--ro-bind", str(words / "sys"), "/sys"]
+
+
+def ensure_root(folder: Path, release: Release, machine: Machine, packages: Sequence[str] = ()) -> DebianRoot:
+    """Make such a system, unless there is one in that folder.
+
+    Args:
+        folder: Where.
+        release: Of Debian.
+        machine: Whose programs are in it.
+        packages: Beside the essential ones and apt.
+    """
+    if not folder.exists():
+        print(f"making {folder}", file=sys.stderr)
+        unfinished = folder.with_name(f"{folder.name}.part")
+        shutil.rmtree(unfinished, ignore_errors=True)
+        mirror = next(source.uri for source in sources_of_this_machine())
+        command = ["mmdebstrap", "--quiet", "--variant=apt", f"--architectures={ARCHITECTURES[machine]}"]
+        command += [f"--include={','.join(packages)}"] if packages else []
+        subprocess.run([*command, release, str(unfinished), mirror], check=True)
+        unfinished.rename(folder)
+    return DebianRoot(folder, machine)
+
+
+@contextlib.contextmanager
+def arm64_programs() -> Iterator[None]:
+    """The kernel starts programs for arm64 by the emulator; as before, afterwards."""
+    emulator = ensure_program([EMULATOR], "qemu-user-static")
+    if not (BINFMT / "register").exists():
+        subprocess.run(["mount", "-t", "binfmt_misc", "binfmt_misc", str(BINFMT)], check=True)
+    if any(_is_for_arm64(entry) for entry in BINFMT.iterdir()):
+        yield
+        return
+    # F opens the emulator now, so that it need not be in the root; C and O give programs their own rights and names.
+    (BINFMT / "register").write_text(f"{AARCH64_FORMAT}{emulator}:FOC")
+    try:
+        yield
+    finally:
+        (BINFMT / OUR_FORMAT).write_text("-1")
+
+
+def _is_for_arm64(entry: Path) -> bool:
+    return "aarch64" in entry.name and "enabled" in entry.read_text()
+
+
+def is_root() -> bool:
+    """Whether we may make systems: devices, owners and formats of programs are root's."""
+    return os.geteuid() == 0
