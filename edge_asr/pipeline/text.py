@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from edge_asr.engines.base import Token
 from edge_asr.events import Word
+from edge_asr.pipeline.scripts import stands_alone
 
 WORD_MARK = "\u2581"
 """SentencePiece writes the space before a word as this character."""
@@ -80,12 +81,7 @@ def _group(tokens: Sequence[Token]) -> list[list[Token]]:
 def _begins_word(text: str, before: Sequence[Token]) -> bool:
     if not any(token.text.strip(WORD_MARK + " ") for token in before):
         return False  # a lone word mark begins the word that follows it
-    return text.startswith((" ", WORD_MARK)) or _stands_alone(text[0]) or _stands_alone(before[-1].text[-1])
-
-
-def _stands_alone(char: str) -> bool:
-    """Whether the script of ``char`` is written without spaces between words (Han, Kana)."""
-    return "\u3040" <= char <= "\u30ff" or "\u3400" <= char <= "\u9fff" or "\uf900" <= char <= "\ufaff"
+    return text.startswith((" ", WORD_MARK)) or stands_alone(text[0]) or stands_alone(before[-1].text[-1])
 
 
 def _confidence(group: Sequence[Token]) -> float | None:
