@@ -73,6 +73,10 @@ class Final(msgspec.Struct, frozen=True, tag="final", tag_field="type"):
     """What was meant, where spoken commands are listened for and one was recognised; ``text`` is its sentence then."""
     open_text: str | None = None
     """What the model hears without regard to commands, where they are listened for; else ``None``."""
+    tags: dict[str, str] | None = None
+    """What the model says of the speech besides its words, where it does: ``language``, ``emotion``, ``event``."""
+    raw_text: str | None = None
+    """The text as it was heard, where ``text`` may be written otherwise (figures, punctuation); else ``None``."""
 
 
 class Notice(msgspec.Struct, frozen=True, tag="notice", tag_field="type"):
@@ -87,6 +91,8 @@ class Notice(msgspec.Struct, frozen=True, tag="notice", tag_field="type"):
         "model_changed",
         "lighter_model",
         "hotwords_ignored",
+        "itn_ignored",
+        "punctuation_ignored",
     ]
     message: str
     count: int = 0

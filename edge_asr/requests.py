@@ -62,6 +62,10 @@ class SessionOptions(msgspec.Struct, frozen=True, kw_only=True):
     for the configured ones."""
     endpoint_silence_ms: int | None = None
     """Silence after speech that closes a segment; ``None`` for the configured rule."""
+    itn: bool | None = None
+    """Whether finals have numbers, dates, money and times in figures; ``None`` for the configured way."""
+    punctuation: bool | None = None
+    """Whether finals of models that write neither capitals nor punctuation get both; ``None`` for the configured."""
 
     def __post_init__(self) -> None:
         if not MIN_SAMPLE_RATE_HZ <= self.sample_rate_hz <= MAX_SAMPLE_RATE_HZ:

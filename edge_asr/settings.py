@@ -167,6 +167,18 @@ class GateSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class TextSettings:
+    """How finals are written; the text as it was heard is always given beside. TOML table ``[text]``."""
+
+    itn: bool = False
+    """Whether numbers, dates, money and times are written in figures, unless a session says otherwise: English; Chinese
+    and Japanese with the extra ``itn``."""
+    punctuation: bool = False
+    """Whether finals of models that write neither capitals nor punctuation get both, from the punctuation model of the
+    store where one is installed, else capitals only; unless a session says otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
 class WorkerSettings:
     """The process that holds the engine. TOML table ``[worker]``."""
 
@@ -423,6 +435,7 @@ class Settings:
     endpoint: EndpointSettings = field(default_factory=EndpointSettings)
     scheduler: SchedulerSettings = field(default_factory=SchedulerSettings)
     gate: GateSettings = field(default_factory=GateSettings)
+    text: TextSettings = field(default_factory=TextSettings)
     worker: WorkerSettings = field(default_factory=WorkerSettings)
     server: ServerSettings = field(default_factory=ServerSettings)
     limits: LimitSettings = field(default_factory=LimitSettings)

@@ -38,7 +38,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "yaml": ("commands/",),
     "kaldi_native_fbank": ("engines/ort_",),
     "kaldifst": ("commands/",),
-    "wetext": ("pipeline/text.py",),
+    "wetext": ("pipeline/itn.py",),
     "jiwer": ("scoring.py",),
     "whisper_normalizer": ("scoring.py",),
     "dask": ("cli/batch_cluster.py",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from edge_asr.cli.options import common_options
+from edge_asr.cli.options import common_options, text_options
 
 
 @click.command()
@@ -19,6 +19,7 @@ from edge_asr.cli.options import common_options
 @click.option("--language", default="", metavar="TAG", help="Language to ask for, such as en.")
 @click.option("--model", default="", metavar="NAME", help="Model to ask for; default: the active one.")
 @click.option("--hotword", multiple=True, metavar="WORD", help="Word or phrase to expect; may be given several times.")
+@text_options
 @click.option("--token-file", metavar="FILE", help="File with the daemon's bearer token.")
 @click.option("--json", "as_json", is_flag=True, help="Print every event and the latencies as one JSON line each.")
 @common_options
@@ -30,6 +31,8 @@ def client(
     language: str,
     model: str,
     hotword: tuple[str, ...],
+    itn: bool | None,
+    punctuation: bool | None,
     token_file: str | None,
     as_json: bool,
 ) -> None:
@@ -52,7 +55,7 @@ def client(
         files=files,
         protocol=protocol,
         is_realtime=realtime,
-        wanted=Wanted(language, model, hotword),
+        wanted=Wanted(language, model, hotword, itn, punctuation),
         token_file=token_file,
         as_json=as_json,
     )

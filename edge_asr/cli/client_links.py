@@ -58,11 +58,19 @@ class Wanted:
     model: str = ""
     """Store name; empty for the active one."""
     hotwords: tuple[str, ...] = ()
+    itn: bool | None = None
+    punctuation: bool | None = None
 
     def named(self, language: str, model: str, hotwords: str) -> dict[str, Any]:
         """What was asked for, by the names that a protocol has for it."""
         asked = {language: self.language, model: self.model, hotwords: list(self.hotwords)}
         return {name: value for name, value in asked.items() if value}
+
+    @property
+    def writing(self) -> dict[str, bool]:
+        """How texts are to be written, by the names that every protocol has for it."""
+        asked = {"itn": self.itn, "punctuation": self.punctuation}
+        return {name: value for name, value in asked.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +91,8 @@ async def converse_native(
             language=wanted.language,
             model=wanted.model,
             hotwords=wanted.hotwords,
+            itn=wanted.itn,
+            punctuation=wanted.punctuation,
         )
         await socket.send(native.hello(options))
         answer = native.parse_server_message(str(await socket.recv()))
@@ -169,7 +179,8 @@ async def _open_stream(address: DaemonAddress) -> tuple[asyncio.StreamReader, as
 
 async def _send_wyoming(writer: asyncio.StreamWriter, audio: Pcm, wanted: Wanted, timing: Timing) -> None:
     layout = {"rate": audio.sample_rate_hz, "width": 2, "channels": 1}
-    writer.write(encode_event(WyomingEvent("transcribe", wanted.named("language", "name", "transcript_names"))))
+    asked = {**wanted.named("language", "name", "transcript_names"), "context": wanted.writing}
+    writer.write(encode_event(WyomingEvent("transcribe", asked)))
     writer.write(encode_event(WyomingEvent("audio-start", layout)))
     async for piece in audio.pieces:
         writer.write(encode_event(WyomingEvent("audio-chunk", layout, piece)))
@@ -255,6 +266,7 @@ def _http_connection(address: DaemonAddress) -> http.client.HTTPConnection:
 
 def _form(boundary: str, name: str, pieces: Iterator[bytes], wanted: Wanted, timing: Timing) -> Iterator[bytes]:
     fields = [("model", wanted.model), ("response_format", "verbose_json"), ("language", wanted.language)]
+    fields += [(name, str(value).lower()) for name, value in wanted.writing.items()]
     for field, value in [*fields, *(("keywords[]", word) for word in wanted.hotwords)]:
         yield f'--{boundary}\r\nContent-Disposition: form-data; name="{field}"\r\n\r\n{value}\r\n'.encode()
     for granularity in ("word", "segment"):

@@ -36,7 +36,7 @@ async def converse_vosk(
     segment = revision = 0
     async with websocket(address, "/vosk") as socket:
         asked = wanted.named("language", "model", "phrase_list")
-        config = {"sample_rate": audio.sample_rate_hz, "words": True, **asked}
+        config = {"sample_rate": audio.sample_rate_hz, "words": True, **asked, **wanted.writing}
         await socket.send(json.dumps({"config": config}))
         async for piece in _regrouped(audio, VOSK_PIECE_S):
             await socket.send(piece)
@@ -64,7 +64,8 @@ async def converse_sherpa(
 ) -> AsyncGenerator[TranscriptEvent, None]:
     """sherpa-onnx's online protocol; the audio must be at 16 kHz."""
     revision = 0
-    query = urlencode({**wanted.named("language", "model", "hotwords"), "hotwords": ",".join(wanted.hotwords)})
+    named = wanted.named("language", "model", "hotwords")
+    query = urlencode({**named, "hotwords": ",".join(wanted.hotwords), **wanted.writing})
     async with (
         websocket(address, f"/sherpa?{query}") as socket,
         sending(_send_sherpa(socket, audio, timing), socket.transport.abort),
@@ -118,7 +119,7 @@ async def converse_realtime(
 
 
 async def _send_realtime(socket: ClientConnection, audio: Pcm, wanted: Wanted, timing: Timing) -> None:
-    transcription = wanted.named("language", "model", "keywords")
+    transcription = {**wanted.named("language", "model", "keywords"), **wanted.writing}
     heard = {"format": {"type": "audio/pcm", "rate": audio.sample_rate_hz}, "transcription": transcription}
     session = {"type": "transcription", "audio": {"input": heard}}
     await _say(socket, "session.update", session=session)

@@ -11,6 +11,8 @@ from edge_asr.cli.options import (
     model_option,
     pass_invocation,
     provider_option,
+    text_options,
+    text_settings,
 )
 from edge_asr.errors import ConfigurationError
 
@@ -22,6 +24,7 @@ from edge_asr.errors import ConfigurationError
 @model_option
 @provider_option
 @commands_option
+@text_options
 @click.option("--jsonl", "as_jsonl", is_flag=True, help="One JSON document per line for everything that is heard.")
 @click.option("--srt", "as_srt", is_flag=True, help="Subtitles, each as soon as it is final.")
 @common_options
@@ -32,6 +35,8 @@ def listen(
     model: str | None,
     provider: str | None,
     commands: str | None,
+    itn: bool | None,
+    punctuation: bool | None,
     as_jsonl: bool,
     as_srt: bool,
 ) -> None:
@@ -56,6 +61,7 @@ def listen(
         "engine.provider": ("--provider", provider),
         "microphone.device": ("--device", device),
         "commands.file": ("--commands", commands),
+        **text_settings(itn, punctuation),
     }
     settings = invocation.configuration(options).settings
     run_job(settings, "jsonl" if as_jsonl else "srt" if as_srt else "captions")

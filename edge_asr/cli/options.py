@@ -128,6 +128,23 @@ def commands_option(command: Command) -> Command:
     )(command)
 
 
+def text_options(command: Command) -> Command:
+    """``--itn`` and ``--punctuation``, and their contraries."""
+    for option in (
+        click.option(
+            "--punctuation/--no-punctuation", default=None, help="Capitals and punctuation where the model writes none."
+        ),
+        click.option("--itn/--no-itn", default=None, help="Numbers, dates, money and times in figures."),
+    ):
+        command = option(command)
+    return command
+
+
+def text_settings(itn: bool | None, punctuation: bool | None) -> dict[str, tuple[str, object]]:
+    """What :func:`text_options` say, for :meth:`Invocation.configuration`."""
+    return {"text.itn": ("--itn", itn), "text.punctuation": ("--punctuation", punctuation)}
+
+
 def require_folder(path: Path | None) -> None:
     """Refuse a file to be written, before minutes of work, when there is no folder for it.
 

@@ -16,6 +16,8 @@ from edge_asr.cli.options import (
     model_option,
     pass_invocation,
     provider_option,
+    text_options,
+    text_settings,
 )
 from edge_asr.errors import ConfigurationError
 from edge_asr.settings import Settings
@@ -25,6 +27,7 @@ from edge_asr.settings import Settings
 @model_option
 @provider_option
 @commands_option
+@text_options
 @click.option("--host", metavar="HOST", help="Address for HTTP and websocket; 0.0.0.0 for every interface.")
 @click.option("--port", type=int, metavar="PORT", help="Port for HTTP and websocket; 0 takes a free one.")
 @click.option("--wyoming", metavar="URI", help="tcp://HOST:PORT, unix://PATH or off.")
@@ -57,6 +60,8 @@ def serve(
     model: str | None,
     provider: str | None,
     commands: str | None,
+    itn: bool | None,
+    punctuation: bool | None,
     host: str | None,
     port: int | None,
     wyoming: str | None,
@@ -86,6 +91,7 @@ def serve(
         "model": ("-m", model),
         "engine.provider": ("--provider", provider),
         "commands.file": ("--commands", commands),
+        **text_settings(itn, punctuation),
         "server.host": ("--host", host),
         "server.port": ("--port", port),
         "server.wyoming": ("--wyoming", wyoming),

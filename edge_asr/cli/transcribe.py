@@ -11,6 +11,8 @@ from edge_asr.cli.options import (
     model_option,
     pass_invocation,
     provider_option,
+    text_options,
+    text_settings,
 )
 
 
@@ -39,6 +41,7 @@ from edge_asr.cli.options import (
 @click.option("--raw", metavar="FORMAT", help="Recordings are samples without a header, such as s16le:16000:1.")
 @click.option("--hotwords", metavar="FILE", help="Words and phrases to expect, one a line; for streaming transducers.")
 @commands_option
+@text_options
 @model_option
 @provider_option
 @common_options
@@ -54,6 +57,8 @@ def transcribe(
     raw: str | None,
     hotwords: str | None,
     commands: str | None,
+    itn: bool | None,
+    punctuation: bool | None,
     model: str | None,
     provider: str | None,
 ) -> None:
@@ -67,6 +72,7 @@ def transcribe(
     Example:
       edge-asr transcribe --format srt -o talk.srt talk.m4a
       edge-asr transcribe -m MODEL --hotwords names.txt call.wav
+      edge-asr transcribe --itn --format json interview.flac
       edge-asr transcribe --commands kitchen.yaml --format json order.wav
       arecord -f S16_LE -r 16000 | edge-asr transcribe --partials -
     """
@@ -76,6 +82,7 @@ def transcribe(
         "model": ("-m", model),
         "engine.provider": ("--provider", provider),
         "commands.file": ("--commands", commands),
+        **text_settings(itn, punctuation),
         "engine.hotwords_file": ("--hotwords", hotwords),
         # No other way of decoding heeds them.
         "engine.decoding_method": ("--hotwords", "modified_beam_search" if hotwords else None),

@@ -111,6 +111,7 @@ def run_job(wishes: Wishes, settings: Settings) -> int:
             text_case=loaded.text_case,
             listen=loaded.listen,
             expect=loaded.expect,
+            write=loaded.write,
         )
         job = _Job(wishes, loop, model.manifest.name, output, clock)
         try:

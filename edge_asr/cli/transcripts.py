@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from edge_asr.events import Final, Partial, Word
-from edge_asr.protocols.spoken_command import command_fields
+from edge_asr.protocols.final_fields import final_fields
 from edge_asr.subtitles import joined_text, srt, vtt
 
 TranscriptFormat = Literal["text", "json", "jsonl", "srt", "vtt"]
@@ -70,7 +70,7 @@ def segment_entry(final: Final) -> dict[str, object]:
         "end_s": round(final.end_s, 3),
         "text": final.text,
         "words": [_word_entry(word) for word in final.words],
-        **command_fields(final),
+        **final_fields(final),
     }
 
 
@@ -80,7 +80,7 @@ def event_entry(file: str, channel: str, event: Partial | Final) -> dict[str, ob
     if isinstance(event, Partial):
         said: dict[str, object] = {"type": "partial", "text": event.text, "stable_chars": event.stable_chars}
     else:
-        said = {"type": "final", "text": event.text, "reason": event.reason, **command_fields(event)}
+        said = {"type": "final", "text": event.text, "reason": event.reason, **final_fields(event)}
     return {**_place(file, channel), "segment": event.segment, **said, **times}
 
 

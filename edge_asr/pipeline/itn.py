@@ -7,6 +7,7 @@ memory and are loaded when a text first needs them. Other languages stay as they
 from __future__ import annotations
 
 import importlib.util
+import re
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 
@@ -46,8 +47,12 @@ class InverseNormaliser:
 
 def known(languages: Sequence[str]) -> tuple[str, ...]:
     """Those of the languages whose numbers can be written, without their regions."""
-    plain = (language.replace("_", "-").partition("-")[0].lower() for language in languages)
-    return tuple(dict.fromkeys(language for language in plain if language in LANGUAGES))
+    return tuple(dict.fromkeys(language for language in map(plain, languages) if language in LANGUAGES))
+
+
+def plain(language: str) -> str:
+    """The language of a BCP 47 tag, without its region."""
+    return language.replace("_", "-").partition("-")[0].lower()
 
 
 def require_tables(languages: Sequence[str]) -> None:
@@ -62,12 +67,7 @@ def require_tables(languages: Sequence[str]) -> None:
 
 def language_of(text: str, languages: Sequence[str]) -> str:
     """Which of the languages a text is in, by its script; empty for none of them."""
-    if any(map(is_kana, text)):
-        found = ("ja",)
-    elif any(map(is_han, text)):
-        found = ("zh", "yue", "ja")
-    else:
-        found = ("en",)
+    found = {"ja"} if any(map(is_kana, text)) else WITH_TABLES if any(map(is_han, text)) else {"en"}
     return next((language for language in languages if language in found), "")
 
 
@@ -87,7 +87,16 @@ def _tables(language: str) -> Callable[[str], str]:
 
 
 def _by_tables(write: Callable[[str], str], text: str) -> str:
-    return write(text) if text else text
+    """The tables lose texts with quotation marks and the like, and fail on control characters: they never see them."""
+    return "".join(_piece(write, piece) if _WRITABLE.fullmatch(piece) else piece for piece in _PIECES.findall(text))
+
+
+def _piece(write: Callable[[str], str], piece: str) -> str:
+    return write(piece) or piece
+
+
+_WRITABLE = re.compile(r"[\w.,%‰°。、，・ー々〇]+")
+_PIECES = re.compile(rf"{_WRITABLE.pattern}|[^\w.,%‰°。、，・ー々〇]+")
 
 
 def _as_said(text: str) -> str:

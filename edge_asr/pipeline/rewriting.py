@@ -1,7 +1,7 @@
 """Words with their times carried over to a text that says the same in another way. Pure.
 
-What was said in several words and is written in one ("twenty five", "25") takes the time of all of them; what is written
-in more words than it was said in is spread evenly over theirs.
+What was said in several words and is written in one ("twenty five", "25") takes the time of all of them; what is
+written in more words than it was said in is spread evenly over theirs.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ def written_words(text: str) -> Iterator[str]:
     for part in text.split():
         begin = 0
         for at in range(1, len(part)):
-            if _core(part[at]) and (stands_alone(part[at]) or stands_alone(part[at - 1])) or _follows_mark(part, at):
+            is_character = stands_alone(part[at]) or stands_alone(part[at - 1])
+            if (_core(part[at]) and is_character) or _follows_mark(part, at):
                 yield part[begin:at]
                 begin = at
         yield part[begin:]

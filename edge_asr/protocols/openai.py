@@ -15,8 +15,8 @@ import msgspec
 
 from edge_asr.errors import EdgeAsrError, ModelNotFound, ProtocolViolation
 from edge_asr.events import Failed, Final, Word
+from edge_asr.protocols.final_fields import final_fields, raw_text
 from edge_asr.protocols.query import words_of
-from edge_asr.protocols.spoken_command import command_fields
 from edge_asr.requests import SessionOptions
 from edge_asr.subtitles import joined_text, srt, vtt
 
@@ -128,7 +128,7 @@ def render(request: TranscriptionRequest, transcription: Transcription) -> Body:
     usage = {"usage": _usage(transcription)}
     match request.response_format:
         case "json":
-            content = msgspec.json.encode({"text": text, **_asked_logprobs(request, transcription.finals), **usage})
+            content = msgspec.json.encode({"text": text, **_more(request, transcription.finals), **usage})
         case "verbose_json":
             content = msgspec.json.encode(_verbose(request, transcription, text))
         case "text":
@@ -213,6 +213,8 @@ def _session_options(values: dict[str, list[str]], *, partials: bool) -> Session
             hotwords=tuple(words_of(values.get("keywords", []))),
             endpoint_silence_ms=_silence_ms(values),
             commands=_last(values, "commands") if "commands" in values else None,
+            itn=_is_true(_last(values, "itn")) if "itn" in values else None,
+            punctuation=_is_true(_last(values, "punctuation")) if "punctuation" in values else None,
             partials=partials,
             is_batch=True,
         )
@@ -269,10 +271,16 @@ def log_probabilities(words: Iterable[Word]) -> list[dict[str, Any]]:
     ]
 
 
-def _asked_logprobs(request: TranscriptionRequest, finals: Sequence[Final]) -> dict[str, Any]:
-    if not request.has_logprobs:
-        return {}
-    return {"logprobs": log_probabilities(word for final in finals for word in final.words)}
+def _more(request: TranscriptionRequest, finals: Sequence[Final]) -> dict[str, Any]:
+    more: dict[str, Any] = {}
+    if request.has_logprobs:
+        more["logprobs"] = log_probabilities(word for final in finals for word in final.words)
+    return more | as_heard(finals)
+
+
+def as_heard(finals: Sequence[Final]) -> dict[str, Any]:
+    """``raw_text``, where texts may be written otherwise than they were heard."""
+    return {"raw_text": raw_text(finals)} if any(final.raw_text is not None for final in finals) else {}
 
 
 def _usage(transcription: Transcription) -> dict[str, Any]:
@@ -312,7 +320,7 @@ def _segment(number: int, final: Final) -> dict[str, Any]:
         "avg_logprob": _mean_log_probability(final),
         "compression_ratio": _compression_ratio(final.text),
         "no_speech_prob": 0.0,
-        **command_fields(final),
+        **final_fields(final),
     }
 
 

@@ -16,7 +16,7 @@ import msgspec
 
 from edge_asr.events import Failed, Final, Partial, SessionEnded, TranscriptEvent
 from edge_asr.protocols.append_only import AppendOnlyText
-from edge_asr.protocols.openai import TranscriptionRequest, fault, log_probabilities
+from edge_asr.protocols.openai import TranscriptionRequest, as_heard, fault, log_probabilities
 
 MEDIA_TYPE = "text/event-stream"
 
@@ -40,7 +40,7 @@ class TranscriptStream:
             yield from self._delta(event)
         elif isinstance(event, SessionEnded):
             more = {"logprobs": self._logprobs(self._finals)} if self._has_logprobs else {}
-            yield _event({"type": "transcript.text.done", "text": self._text.whole, **more})
+            yield _event({"type": "transcript.text.done", "text": self._text.whole, **more, **as_heard(self._finals)})
         elif isinstance(event, Failed):
             yield b"event: error\n" + _event({"error": fault(event.message, event.code)})
 

@@ -21,9 +21,11 @@ QUERY_OPTIONS = (
     "endpoint_silence_ms",
     "hotwords",
     "is_live",
+    "itn",
     "language",
     "model",
     "partials",
+    "punctuation",
     "sample_rate_hz",
     "words",
 )

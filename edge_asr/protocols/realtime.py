@@ -31,10 +31,10 @@ from edge_asr.errors import EdgeAsrError, ProtocolViolation
 from edge_asr.events import Failed, Final, Partial, SessionEnded, TranscriptEvent
 from edge_asr.protocols.append_only import AppendOnlyText
 from edge_asr.protocols.base import Conversation, Handshake, Message, object_with_type
+from edge_asr.protocols.final_fields import joined_fields
 from edge_asr.protocols.openai import fault, log_probabilities, served_model
 from edge_asr.protocols.query import options_from_query
 from edge_asr.protocols.realtime_session import new_session, updated
-from edge_asr.protocols.spoken_command import command_fields
 from edge_asr.requests import Audio, Discard, Finish, Open, Ping, Request, SessionOptions
 from edge_asr.workers.messages import Ready
 
@@ -270,7 +270,7 @@ class RealtimeConversation(Conversation):
         self._item = None
         start_s = self._audio_s if item.start_s is None else item.start_s
         more: dict[str, Any] = {"logprobs": _logprobs(item.finals)} if self._session.has_logprobs else {}
-        more |= command_fields(item.finals[-1]) if item.finals else {}
+        more |= joined_fields(item.finals)
         return self._event(
             f"{_TRANSCRIPTION}.completed",
             item_id=item.id,

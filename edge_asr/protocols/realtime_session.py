@@ -76,6 +76,8 @@ class TranscriptionSession:
             "hotwords": words_of(asked.get("keywords") or []) or list(self.options.hotwords),
             "endpoint_silence_ms": self._silence_ms(),
             "commands": asked.get("commands", self.options.commands),
+            "itn": asked.get("itn", self.options.itn),
+            "punctuation": asked.get("punctuation", self.options.punctuation),
         }
         return changed_options(self.options, **changes)
 
@@ -179,6 +181,9 @@ def _transcription(asked: object) -> Mapping[str, Any]:
     for name in ("model", "language", "prompt", "commands"):
         if not isinstance(fields.get(name), str | None):
             raise ProtocolViolation(f"transcription.{name} must be a string")
+    for name in ("itn", "punctuation"):
+        if not isinstance(fields.get(name), bool | None):
+            raise ProtocolViolation(f"transcription.{name} must be true or false")
     for name in ("languages", "keywords"):
         _strings(fields.get(name), f"transcription.{name}")
     return fields

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from edge_asr.events import Final, Partial, Word
-from edge_asr.protocols.spoken_command import command_fields
+from edge_asr.protocols.final_fields import final_fields, joined_fields
 from edge_asr.subtitles import joined_text
 
 
@@ -29,7 +29,7 @@ def online_result(event: Partial | Final, *, is_eof: bool) -> str:
             "start_time": round(event.start_s, 2),
             "is_final": isinstance(event, Final),
             "is_eof": is_eof,
-            **(command_fields(event) if isinstance(event, Final) else {}),
+            **(final_fields(event) if isinstance(event, Final) else {}),
         }
     )
 
@@ -37,17 +37,19 @@ def online_result(event: Partial | Final, *, is_eof: bool) -> str:
 def offline_result(finals: Sequence[Final], language: str) -> str:
     """A whole recording."""
     words = [word for final in finals for word in final.words]
+    tags = next((final.tags for final in finals if final.tags), {})
     return _encode(
         {
-            "lang": language,
-            "emotion": "",
-            "event": "",
+            "lang": tags.get("language", language),
+            "emotion": tags.get("emotion", ""),
+            "event": tags.get("event", ""),
             "text": joined_text(final.text for final in finals),
             "timestamps": [round(word.start_s, 2) for word in words],
             "durations": [round(word.end_s - word.start_s, 2) for word in words],
             "tokens": _tokens(words),
             "ys_log_probs": _log_probabilities(words),
             "words": [],
+            **joined_fields(finals),
         }
     )
 

@@ -23,8 +23,8 @@ import msgspec
 from edge_asr.errors import EdgeAsrError, ProtocolViolation
 from edge_asr.events import Failed, Final, Partial, SessionEnded, TranscriptEvent, Word
 from edge_asr.protocols.base import Conversation, Handshake, Message
+from edge_asr.protocols.final_fields import joined_fields
 from edge_asr.protocols.query import changed_options, options_from_query, words_of
-from edge_asr.protocols.spoken_command import command_fields
 from edge_asr.protocols.vosk_json import vosk_json
 from edge_asr.requests import Audio, CatchUp, Finish, Open, Request, SessionOptions
 from edge_asr.subtitles import joined_text
@@ -50,6 +50,10 @@ class _Config(msgspec.Struct):
     """Not Vosk's: sentence templates of spoken commands."""
     endpoint_silence_ms: int | None = None
     """Not Vosk's: how long a silence closes a segment."""
+    itn: bool | None = None
+    """Not Vosk's: figures for numbers, dates, money and times."""
+    punctuation: bool | None = None
+    """Not Vosk's: capitals and punctuation."""
     partials: bool | None = None
     """Not Vosk's: without them every answer that is no result is an empty partial."""
 
@@ -178,7 +182,7 @@ class VoskConversation(Conversation):
     def _result(self, finals: Sequence[Final]) -> str:
         text = joined_text(final.text for final in finals)
         words = [word for final in finals for word in final.words] if self._options.words else []
-        meant = command_fields(finals[-1]) if finals else {}
+        meant = joined_fields(finals)
         if self._has_alternatives:
             best: dict[str, Any] = {"confidence": _mean_confidence(words)}
             if words:
@@ -203,6 +207,8 @@ def _changes(config: _Config) -> dict[str, Any]:
         "commands": config.commands,
         "endpoint_silence_ms": config.endpoint_silence_ms,
         "partials": config.partials,
+        "itn": config.itn,
+        "punctuation": config.punctuation,
     }
     return {name: value for name, value in changes.items() if value is not None}
 

@@ -24,8 +24,8 @@ from edge_asr.errors import EdgeAsrError, ProtocolViolation
 from edge_asr.events import Failed, Final, Partial, SessionEnded, TranscriptEvent
 from edge_asr.protocols.append_only import AppendOnlyText
 from edge_asr.protocols.base import Conversation, Message
+from edge_asr.protocols.final_fields import joined_fields
 from edge_asr.protocols.query import changed_options
-from edge_asr.protocols.spoken_command import command_fields
 from edge_asr.protocols.wyoming import WyomingDecoder, WyomingEvent, encode_event
 from edge_asr.protocols.wyoming_transcribe import asked_options
 from edge_asr.requests import Audio, Describe, Encoding, Finish, Open, Ping, Request, SessionOptions
@@ -169,11 +169,11 @@ class _Transcript:
         self._is_streamed = is_streamed
         self._has_started = False
         self._text = AppendOnlyText()
-        self._meant: dict[str, Any] = {}
+        self._finals: list[Final] = []
 
     def add(self, event: Partial | Final) -> Iterator[WyomingEvent]:
         if isinstance(event, Final):
-            self._meant = command_fields(event)
+            self._finals.append(event)
         piece = self._text.take(event)
         if piece and self._is_streamed:
             yield from self._start()
@@ -182,8 +182,9 @@ class _Transcript:
     def end(self) -> Iterator[WyomingEvent]:
         if self._is_streamed:
             yield from self._start()
-        meant = {"context": self._meant} if self._meant else {}
-        yield WyomingEvent("transcript", {"text": self._text.whole, **self._language, **meant})
+        more = joined_fields(self._finals)
+        context = {"context": more} if more else {}
+        yield WyomingEvent("transcript", {"text": self._text.whole, **self._language, **context})
         if self._is_streamed:
             yield WyomingEvent("transcript-stop")
 

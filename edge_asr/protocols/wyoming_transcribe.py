@@ -1,7 +1,7 @@
 """What Wyoming's ``transcribe`` asks of the utterance that follows it, as session options.
 
-``context`` is free for the two sides to agree on; here it may hold ``partials``, ``endpoint_silence_ms`` and
-``commands``, sentence templates of spoken commands.
+``context`` is free for the two sides to agree on; here it may hold ``partials``, ``endpoint_silence_ms``, ``itn``,
+``punctuation`` and ``commands``, sentence templates of spoken commands.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ class _Context(msgspec.Struct):
     partials: bool | None = None
     endpoint_silence_ms: int | None = None
     commands: str | None = None
+    itn: bool | None = None
+    punctuation: bool | None = None
 
 
 class _Transcribe(msgspec.Struct):
@@ -52,11 +54,8 @@ def asked_options(data: Mapping[str, Any]) -> dict[str, Any]:
     silence_ms = context.endpoint_silence_ms or _SILENCE_MS.get(asked.vad_sensitivity or "")
     if silence_ms is not None:
         changes["endpoint_silence_ms"] = silence_ms
-    if context.commands is not None:
-        changes["commands"] = context.commands
-    if context.partials is not None:
-        changes["partials"] = context.partials
-    return changes
+    given = {name: getattr(context, name) for name in ("commands", "partials", "itn", "punctuation")}
+    return changes | {name: value for name, value in given.items() if value is not None}
 
 
 def _hotwords(words: Sequence[str]) -> list[str]:

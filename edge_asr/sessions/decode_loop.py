@@ -18,6 +18,7 @@ from edge_asr.engines.base import Engine, EngineDescription, EngineStream, Strea
 from edge_asr.errors import EdgeAsrError, EngineFailed, ProtocolViolation
 from edge_asr.events import Notice, TranscriptEvent
 from edge_asr.pipeline.gate import EngineSteps, Gate, OpenGate, SilenceGate
+from edge_asr.pipeline.writing import Writing
 from edge_asr.requests import Resume, SessionOptions
 from edge_asr.sessions.intake import Intake
 from edge_asr.sessions.loop_figures import LoopFigures, Progress, progress_of, with_session
@@ -53,6 +54,11 @@ def _expecting_nothing(_phrases: Sequence[str]) -> HotwordList:
     return HotwordList()
 
 
+def _as_heard(_options: SessionOptions) -> Writing:
+    """Nobody brought what texts are written with."""
+    return Writing()
+
+
 class DecodeLoop:
     """Sessions, the scheduling policy and the engine."""
 
@@ -68,6 +74,7 @@ class DecodeLoop:
         on_native: Callable[[Sequence[str]], None] = _nobody,
         listen: Callable[[str | None], Listening] = _to_open_speech,
         expect: Callable[[Sequence[str]], HotwordList] = _expecting_nothing,
+        write: Callable[[SessionOptions], Writing] = _as_heard,
     ) -> None:
         """Besides what the class says.
 
@@ -82,7 +89,9 @@ class DecodeLoop:
                 the process, somebody knows whose audio it was.
             listen: What a session listens for that asks for these commands (``SessionOptions.commands``).
             expect: What the engine is told to expect in a session with these hotwords (``SessionOptions.hotwords``).
+            write: What the texts of a session with these options go through.
         """
+        self._write = write
         self._expect = expect
         self._listen = listen
         self._on_native = on_native
@@ -143,6 +152,9 @@ class DecodeLoop:
         if expected.mistakes and resume is None:
             notice = Notice(session_id, "hotwords_ignored", expected.account, len(expected.mistakes))
             self._events.append(notice)
+        writing = self._write(options)
+        if resume is None:
+            self._events += (Notice(session_id, ignored.code, ignored.why) for ignored in writing.ignored)
         wishes = StreamOptions(
             partials=options.partials,
             language=options.language,
@@ -155,7 +167,9 @@ class DecodeLoop:
         def open_stream() -> EngineStream:
             return self._engine.open_stream(wishes)
 
-        session = Session(session_id, options, self._settings, open_stream, self._clock, resume, listening)
+        session = Session(
+            session_id, options, self._settings, open_stream, self._clock, resume, listening, writing.writer
+        )
         intake = Intake(options, self._engine.sample_rate_hz)
         self._members[session_id] = _Member(session, intake, progress_of(session))
 

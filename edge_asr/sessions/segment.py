@@ -13,8 +13,10 @@ from edge_asr.commands.listening import Heard
 from edge_asr.engines.base import Hypothesis, Token
 from edge_asr.events import Final, FinalReason, Partial
 from edge_asr.pipeline.endpoint import Endpoint, SegmentProgress, find_endpoint
+from edge_asr.pipeline.rewriting import rewritten
 from edge_asr.pipeline.stability import AgreementStability, AppendOnlyStability
 from edge_asr.pipeline.text import tidy, words_from_tokens
+from edge_asr.pipeline.writing import AS_HEARD, Writer
 from edge_asr.requests import SessionOptions
 from edge_asr.settings import EndpointSettings
 
@@ -32,6 +34,8 @@ class SegmentSettings:
     endpoint: EndpointSettings
     case: Callable[[str], str]
     """Applied to the model's text."""
+    writer: Writer
+    """What finals go through."""
     is_append_only: bool
 
 
@@ -136,11 +140,15 @@ class Segment:
             return None
         end_s = self._seconds(heard)
         words = words_from_tokens(self._tokens(hypothesis.tokens), self._text, end_s)
+        text, raw_text = self._text, None
+        if understood.command is None and self._settings.writer is not AS_HEARD:
+            text, raw_text = self._settings.writer.write(self._text), self._text
+            words = rewritten(words, text)
         self.number += 1
         return Final(
             session_id=self._settings.session_id,
             segment=self.number - 1,
-            text=self._text,
+            text=text,
             words=words if self._settings.options.words else (),
             start_s=min(self._start_of(hypothesis), end_s),
             end_s=min(max(words[-1].end_s, words[0].start_s), end_s) if words else end_s,
@@ -148,6 +156,7 @@ class Segment:
             emitted_ns=self._clock.now_ns(),
             command=understood.command,
             open_text=None if understood.open_text is None else self._cased(understood.open_text),
+            raw_text=raw_text,
         )
 
     def _text_of(self, hypothesis: Hypothesis) -> str:

@@ -21,6 +21,7 @@ from edge_asr.events import Failed, FinalReason, Notice, SessionEnded, Transcrip
 from edge_asr.pipeline.finite import replace_non_finite
 from edge_asr.pipeline.gate import Gate, OpenGate
 from edge_asr.pipeline.text import CASES
+from edge_asr.pipeline.writing import AS_HEARD, Writer
 from edge_asr.requests import Resume, SessionOptions
 from edge_asr.sessions.backlog import Backlog
 from edge_asr.sessions.deadline import Deadline
@@ -65,6 +66,7 @@ class Session:
         clock: Clock,
         resume: Resume | None = None,
         listening: Listening = OPEN_SPEECH,
+        writer: Writer = AS_HEARD,
     ) -> None:
         self.session_id = session_id
         self.options = options
@@ -95,6 +97,7 @@ class Session:
                 settings.sample_rate_hz,
                 _with_silence(settings.endpoint, options.endpoint_silence_ms),
                 CASES[settings.text_case],
+                writer,
                 settings.is_append_only,
             ),
             clock,

@@ -37,6 +37,10 @@ class Spoken(msgspec.Struct, frozen=True):
     """What was heard without regard to commands; ``None`` where nobody listens for them."""
     time: str
     """Wall clock, UTC, ISO 8601; a board without a clock may be wrong about it."""
+    raw_text: str | None = None
+    """The text as it was heard, where ``text`` may be written otherwise; else ``None``."""
+    tags: dict[str, str] | None = None
+    """What the model says of the speech besides its words: ``language``, ``emotion``, ``event``; mostly ``None``."""
 
 
 class Sink(Protocol):

@@ -43,6 +43,8 @@ class PublishedRecognizer(PassingRecognizer):
             words=final.words,
             command=final.command,
             open_text=final.open_text,
+            raw_text=final.raw_text,
+            tags=final.tags,
             time=self._now().isoformat(timespec="milliseconds"),
         )
         for sink in self._sinks:

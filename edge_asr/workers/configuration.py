@@ -15,10 +15,11 @@ from edge_asr.settings import (
     GateSettings,
     SchedulerSettings,
     Settings,
+    TextSettings,
 )
 from edge_asr.workers.messages import Configure
 
-_GROUPS = ("engine", "endpoint", "scheduler", "gate", "worker", "limits", "commands")
+_GROUPS = ("engine", "endpoint", "scheduler", "gate", "text", "worker", "limits", "commands")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class WorkerConfiguration:
     endpoint: EndpointSettings
     scheduler: SchedulerSettings
     gate: GateSettings = field(default_factory=GateSettings)
+    text: TextSettings = field(default_factory=TextSettings)
     commands: CommandSettings = field(default_factory=CommandSettings)
 
 

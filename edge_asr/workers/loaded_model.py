@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from edge_asr.commands.book import CommandBook
@@ -11,6 +11,9 @@ from edge_asr.commands.hotword_book import HotwordBook
 from edge_asr.commands.hotwords import HotwordList
 from edge_asr.commands.listening import OPEN_SPEECH, Listening
 from edge_asr.engines.base import Engine
+from edge_asr.pipeline.writing import Writing, WritingBook
+from edge_asr.requests import SessionOptions
+from edge_asr.settings import TextSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +32,13 @@ class LoadedModel:
 
     hotwords: HotwordBook | None = None
     """What hotwords are spelled with; ``None`` where nobody can bring any."""
+    writing: WritingBook = field(default_factory=lambda: WritingBook(TextSettings(), ()))
+    """What texts are written with."""
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences an operator should read."""
-        return (*self.engine.describe().notes, *(self.hotwords.notes if self.hotwords else ()))
+        return (*self.engine.describe().notes, *(self.hotwords.notes if self.hotwords else ()), *self.writing.notes)
 
     @property
     def why_no_hotwords(self) -> str:
@@ -44,10 +49,19 @@ class LoadedModel:
         """What the engine is told to expect in a session that brings these hotwords."""
         return self.hotwords.of_session(phrases) if self.hotwords else HotwordList()
 
-    def prepare(self, commands: str | None) -> None:
-        """Read a session's commands ahead of :meth:`listen`, on another thread."""
+    def write(self, options: SessionOptions) -> Writing:
+        """What the texts of a session with these options go through."""
+        return self.writing.of_session(options)
+
+    def takes_preparing(self, options: SessionOptions) -> bool:
+        """Whether :meth:`prepare` takes long."""
+        return bool(options.commands) or self.writing.takes_preparing(options)
+
+    def prepare(self, options: SessionOptions) -> None:
+        """Read and load what a session needs ahead of its opening, on another thread."""
         if self.commands:
-            self.commands.prepare(commands)
+            self.commands.prepare(options.commands)
+        self.writing.of_session(options)
 
     def listen(self, commands: str | None) -> Listening:
         """What a session listens for that asks for these commands.

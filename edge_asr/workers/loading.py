@@ -13,6 +13,7 @@ from edge_asr.engines.instruments import NO_INSTRUMENTS, Instruments
 from edge_asr.engines.registry import load_engine
 from edge_asr.errors import NotEnoughMemory
 from edge_asr.manifest import MANIFEST_FILE, ModelManifest, read_manifest
+from edge_asr.pipeline.writing import WritingBook
 from edge_asr.resources.memory import available_bytes
 from edge_asr.settings import EngineSettings
 from edge_asr.store.inspect import inspect_model
@@ -50,7 +51,8 @@ def load_model(configure: Configure, instruments: Instruments = NO_INSTRUMENTS) 
         )
     hotwords = hotword_book(directory, manifest, adapted, configure.hotwords)
     words_note = "" if adapted.graph else manifest.words_note  # which tells of the model's own graph
-    return LoadedModel(engine, manifest.languages, manifest.text_case, words_note, book, hotwords)
+    writing = WritingBook(settings.text, manifest.languages)
+    return LoadedModel(engine, manifest.languages, manifest.text_case, words_note, book, hotwords, writing)
 
 
 def with_parallel_streams(settings: EngineSettings, cores: int) -> EngineSettings:

@@ -27,7 +27,7 @@ class Configure(msgspec.Struct, frozen=True, tag="configure"):
 
     model_directory: str
     settings: dict[str, Any]
-    """Groups ``engine``, ``endpoint``, ``scheduler``, ``gate``, ``worker``, ``limits`` as plain values."""
+    """Groups ``engine``, ``endpoint``, ``scheduler``, ``gate``, ``text``, ``worker``, ``limits`` as plain values."""
     vad_model: str = ""
     """File of the voice activity detector, which non-streaming models need; empty when there is none."""
     measures_step: bool = True

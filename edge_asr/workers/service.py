@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable
 from typing import assert_never
 
 from edge_asr.clock import MonotonicClock
@@ -58,9 +57,10 @@ def serve(link: Link, configure: Configure, model: LoadedModel, ready: Ready, bl
         gate=settings.gate,
         listen=model.listen,
         expect=model.expect,
+        write=model.write,
         on_native=black_box.write,
     )
-    service = Service(link, loop, model.prepare)
+    service = Service(link, loop, model)
     service.start()
     link.send(ready)
     service.run()
@@ -70,15 +70,16 @@ def serve(link: Link, configure: Configure, model: LoadedModel, ready: Ready, bl
 class Service:
     """The reading side of a worker, and the figures it reports while there is work."""
 
-    def __init__(self, link: Link, loop: DecodeLoop, prepare_commands: Callable[[str], None]) -> None:
+    def __init__(self, link: Link, loop: DecodeLoop, model: LoadedModel) -> None:
         self._link = link
+        self._takes_preparing = model.takes_preparing
         self._sessions: set[str] = set()
         self._heap = Heap()
         self._has_news = True
         """Something has happened since the last report, or there was none yet."""
         self._next_report_s = 0.0
         self._runner = Runner(loop, self._deliver, self._settle, self._give_credit, open_recording, _end_process)
-        self._waiting: WaitingRoom[ToWorker] = WaitingRoom(prepare_commands, self._carry_out, _end_process)
+        self._waiting: WaitingRoom[ToWorker] = WaitingRoom(model.prepare, self._carry_out, _end_process)
 
     def start(self) -> None:
         """Start the decode thread."""
@@ -100,8 +101,8 @@ class Service:
             case OpenSession():
                 self._sessions.add(message.session_id)
                 self._has_news = True
-                if message.options.commands:
-                    self._waiting.enter(message.session_id, message.options.commands, message)
+                if self._takes_preparing(message.options):
+                    self._waiting.enter(message.session_id, message.options, message)
                 else:
                     self._carry_out(message)
             case CancelSession():

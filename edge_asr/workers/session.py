@@ -8,6 +8,8 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from edge_asr.clock import Clock
 from edge_asr.errors import EdgeAsrError
 from edge_asr.events import Failed, Final, Notice, Partial, SessionEnded, TranscriptEvent
@@ -180,8 +182,11 @@ class PoolSession:
 
     @property
     def ready(self) -> Ready | None:
-        """What its worker has loaded."""
-        return self.worker.ready
+        """What its worker has loaded; where finals are written otherwise than partials, no text only grows."""
+        ready = self.worker.ready
+        if ready is None or not (self._options.itn or self._options.punctuation):
+            return ready
+        return msgspec.structs.replace(ready, is_append_only=False)
 
     @property
     def is_batch(self) -> bool:

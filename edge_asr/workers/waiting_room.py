@@ -1,4 +1,5 @@
-"""Sessions wait here until the commands they brought are read, which takes seconds for a large set on a small board.
+"""Sessions wait here until the commands they brought are read, which takes seconds for a large set on a small board,
+and until what their texts are written with is loaded.
 
 A thread of its own reads: while the socket waited for it, every other session did, and the front took the worker to
 hang. What comes for a session meanwhile is carried out behind its opening, in order.
@@ -12,6 +13,8 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Generic, TypeVar
 
+from edge_asr.requests import SessionOptions
+
 Message = TypeVar("Message")
 
 _log = logging.getLogger(__name__)
@@ -21,14 +24,14 @@ class WaitingRoom(Generic[Message]):
     """Messages of sessions that are not open yet; the thread is started with the first of them.
 
     Args:
-        prepare: Reads a session's commands; called on this object's thread.
-        carry_out: Takes the messages of a session once its commands are read; must not block.
+        prepare: Reads and loads what a session needs; called on this object's thread.
+        carry_out: Takes the messages of a session once that is done; must not block.
         on_death: Called when the thread ends because of a fault of the program.
     """
 
     def __init__(
         self,
-        prepare: Callable[[str], None],
+        prepare: Callable[[SessionOptions], None],
         carry_out: Callable[[Message], None],
         on_death: Callable[[BaseException], None],
     ) -> None:
@@ -37,16 +40,16 @@ class WaitingRoom(Generic[Message]):
         self._on_death = on_death
         self._lock = threading.Lock()
         self._kept: dict[str, list[Message]] = {}
-        self._to_read: SimpleQueue[tuple[str, str] | None] = SimpleQueue()
+        self._to_read: SimpleQueue[tuple[str, SessionOptions] | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
 
-    def enter(self, session_id: str, commands: str, opening: Message) -> None:
-        """Keep a session waiting until its commands are read."""
+    def enter(self, session_id: str, options: SessionOptions, opening: Message) -> None:
+        """Keep a session waiting until what it needs is there."""
         with self._lock:
             self._kept[session_id] = [opening]
-        self._to_read.put((session_id, commands))
+        self._to_read.put((session_id, options))
         if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="commands", daemon=True)
+            self._thread = threading.Thread(target=self._run, name="preparing", daemon=True)
             self._thread.start()
 
     def keep(self, session_id: str, message: Message) -> bool:
@@ -74,13 +77,13 @@ class WaitingRoom(Generic[Message]):
             while (entry := self._to_read.get()) is not None:
                 self._let_in(*entry)
         except BaseException as error:  # noqa: BLE001  the top of a thread: whoever watches must hear of it
-            _log.exception("the thread that reads commands ended")
+            _log.exception("the thread that reads and loads ended")
             self._on_death(error)
 
-    def _let_in(self, session_id: str, commands: str) -> None:
+    def _let_in(self, session_id: str, options: SessionOptions) -> None:
         if session_id not in self._kept:
             return  # the client has left: nobody needs what it brought
-        self._prepare(commands)
+        self._prepare(options)
         with self._lock:  # held until all are carried out: what comes now belongs behind them
             for message in self._kept.pop(session_id, ()):
                 self._carry_out(message)

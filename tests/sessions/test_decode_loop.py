@@ -9,9 +9,10 @@ from edge_asr.commands.hotwords import HotwordList
 from edge_asr.engines.base import Hotword, StreamOptions
 from edge_asr.errors import LimitExceeded
 from edge_asr.events import Failed, Final, Notice, Partial, SessionEnded, TranscriptEvent
+from edge_asr.pipeline.writing import WritingBook
 from edge_asr.requests import Resume, SessionOptions
 from edge_asr.sessions.decode_loop import DecodeLoop
-from edge_asr.settings import GateSettings, SchedulerSettings
+from edge_asr.settings import GateSettings, SchedulerSettings, TextSettings
 from tests.sessions.conftest import RATE_HZ, RULES, SayingEngine, SayingStream, chunk, of_kind, samples
 
 SLOW = SessionOptions(sample_rate_hz=4000)
@@ -295,3 +296,33 @@ def test_a_session_that_goes_on_elsewhere_is_not_told_again(engine: SayingEngine
     loop = DecodeLoop(engine, RULES, SchedulerSettings(), ManualClock(1), expect=lambda _phrases: ignored)
     loop.open("a", SessionOptions(), Resume(position_s=1.0, segment=0))
     assert of_kind(run(loop), Notice) == []
+
+
+def test_finals_are_written_as_asked_with_the_text_as_heard_beside(engine: SayingEngine) -> None:
+    engine.scripts = [[(100, "twenty"), (200, "five")]]
+    book = WritingBook(TextSettings(), ["en"])
+    loop = DecodeLoop(engine, RULES, SchedulerSettings(), ManualClock(1), write=book.of_session)
+    loop.open("a", SessionOptions(itn=True))
+    loop.feed("a", chunk(300))
+    loop.finish("a")
+    events = run(loop)
+    (final,) = of_kind(events, Final)
+    assert of_kind(events, Partial)[-1].text == "twenty five"
+    assert (final.text, final.raw_text, [word.text for word in final.words]) == ("25", "twenty five", ["25"])
+
+
+def test_the_text_as_heard_is_not_said_twice(engine: SayingEngine) -> None:
+    engine.scripts = [[(100, "twenty")]]
+    loop = loop_of(engine)
+    loop.open("a", SessionOptions())
+    loop.feed("a", chunk(300))
+    loop.finish("a")
+    (final,) = of_kind(run(loop), Final)
+    assert (final.text, final.raw_text) == ("twenty", None)
+
+
+def test_what_a_text_cannot_be_written_as_is_told(engine: SayingEngine) -> None:
+    book = WritingBook(TextSettings(), ["de"])
+    loop = DecodeLoop(engine, RULES, SchedulerSettings(), ManualClock(1), write=book.of_session)
+    loop.open("a", SessionOptions(itn=True))
+    assert [notice.code for notice in of_kind(run(loop), Notice)] == ["itn_ignored"]

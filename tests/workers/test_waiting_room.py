@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from edge_asr.requests import SessionOptions
 from edge_asr.workers.waiting_room import WaitingRoom
 
 PATIENCE_S = 30.0
@@ -20,10 +21,10 @@ class Reader:
         self.begun = threading.Semaphore(0)
         self.may_end = threading.Semaphore(0)
 
-    def __call__(self, commands: str) -> None:
+    def __call__(self, options: SessionOptions) -> None:
         self.begun.release()
         assert self.may_end.acquire(timeout=PATIENCE_S)
-        self.read.append(commands)
+        self.read.append(options.commands or "")
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ def room(reader, carried_out, deaths):
 
 
 def test_what_comes_meanwhile_is_carried_out_behind_the_opening(room, reader, carried_out):
-    room.enter("a", "set", "open a")
+    room.enter("a", SessionOptions(commands="set"), "open a")
     assert reader.begun.acquire(timeout=PATIENCE_S)
     assert room.keep("a", "audio of a")
     assert carried_out == []
@@ -57,23 +58,23 @@ def test_what_comes_meanwhile_is_carried_out_behind_the_opening(room, reader, ca
 
 
 def test_a_session_without_commands_does_not_wait(room, reader):
-    room.enter("a", "set", "open a")
+    room.enter("a", SessionOptions(commands="set"), "open a")
     assert not room.keep("b", "audio of b")
     reader.may_end.release()
     room.stop()
 
 
 def test_what_comes_after_the_opening_is_not_kept(room, reader):
-    room.enter("a", "set", "open a")
+    room.enter("a", SessionOptions(commands="set"), "open a")
     reader.may_end.release()
     room.stop()
     assert not room.keep("a", "audio of a")
 
 
 def test_what_a_client_brought_that_left_is_not_read(room, reader, carried_out):
-    room.enter("a", "first", "open a")
+    room.enter("a", SessionOptions(commands="first"), "open a")
     assert reader.begun.acquire(timeout=PATIENCE_S)
-    room.enter("b", "second", "open b")
+    room.enter("b", SessionOptions(commands="second"), "open b")
     assert room.leave("b")
     reader.may_end.release()
     room.stop()
@@ -81,7 +82,7 @@ def test_what_a_client_brought_that_left_is_not_read(room, reader, carried_out):
 
 
 def test_a_client_that_leaves_during_the_reading_is_not_let_in(room, reader, carried_out):
-    room.enter("a", "set", "open a")
+    room.enter("a", SessionOptions(commands="set"), "open a")
     assert reader.begun.acquire(timeout=PATIENCE_S)
     assert room.leave("a")
     reader.may_end.release()
@@ -97,10 +98,10 @@ def test_only_who_waits_can_leave(room):
 def test_a_fault_of_the_program_is_not_kept_from_whoever_watches(carried_out, deaths):
     fault = MemoryError()
 
-    def read(_commands: str) -> None:
+    def read(_options: SessionOptions) -> None:
         raise fault
 
     room = WaitingRoom(read, carried_out.append, deaths.append)
-    room.enter("a", "set", "open a")
+    room.enter("a", SessionOptions(commands="set"), "open a")
     room.stop()
     assert (deaths, carried_out) == ([fault], [])

@@ -1,4 +1,4 @@
-"""What was meant, in every protocol's answer; and nothing of it where nobody listens for commands."""
+"""What was meant and how it was heard, in every protocol's answer; and nothing of it where nobody asked."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import msgspec
 import pytest
 
 from edge_asr.events import Command, Final
-from edge_asr.protocols.base import Conversation, Message
+from edge_asr.protocols.base import Conversation, Handshake, Message
+from edge_asr.protocols.final_fields import final_fields, joined_fields
 from edge_asr.protocols.openai import Transcription, parse_form, render
 from edge_asr.protocols.realtime import RealtimeConversation
 from edge_asr.protocols.sherpa import SherpaConversation
-from edge_asr.protocols.spoken_command import command_fields
+from edge_asr.protocols.sherpa_json import offline_result
 from edge_asr.protocols.vosk import VoskConversation
 from edge_asr.protocols.wyoming import WyomingDecoder, WyomingEvent, encode_event
 from edge_asr.protocols.wyoming_conversation import WyomingConversation
@@ -23,10 +24,26 @@ from tests.support.values import READY, ended, final
 
 OPEN = final("turn on the lamp")
 MEANT: Final = msgspec.structs.replace(
-    OPEN, command=Command("TurnOn", {"name": "lamp", "level": 3}, 0.98), open_text="turn on the lamb"
+    OPEN,
+    command=Command("TurnOn", {"name": "lamp", "level": 3}, 0.98),
+    open_text="turn on the lamb",
+    raw_text="turn on the land",
+    tags={"language": "en", "emotion": "NEUTRAL"},
 )
-FIELDS = {"intent": "TurnOn", "slots": {"name": "lamp", "level": 3}, "score": 0.98, "open_text": "turn on the lamb"}
+FIELDS = {
+    "intent": "TurnOn",
+    "slots": {"name": "lamp", "level": 3},
+    "score": 0.98,
+    "open_text": "turn on the lamb",
+    "raw_text": "turn on the land",
+    "tags": {"language": "en", "emotion": "NEUTRAL"},
+}
 TEMPLATES = "language: en"
+ASKED = {"commands": TEMPLATES, "itn": True, "punctuation": False}
+
+
+def asked_of(options: SessionOptions) -> dict[str, Any]:
+    return {name: getattr(options, name) for name in ASKED}
 
 
 def session_of(talk: Conversation, *messages: Message) -> SessionOptions:
@@ -49,40 +66,44 @@ def within(answer: dict[str, Any]) -> dict[str, Any]:
 
 def test_vosk() -> None:
     talk = VoskConversation()
-    options = session_of(talk, json.dumps({"config": {"commands": TEMPLATES}}), b"\0\0")
+    options = session_of(talk, json.dumps({"config": ASKED}), b"\0\0")
     said(talk, MEANT)
-    assert (options.commands, within(last(talk.caught_up()))) == (TEMPLATES, FIELDS)
+    assert (asked_of(options), within(last(talk.caught_up()))) == (ASKED, FIELDS)
 
 
 def test_sherpa() -> None:
-    talk = SherpaConversation()
-    assert within(last(said(talk, MEANT))) == FIELDS
+    query = {"commands": TEMPLATES, "itn": "true", "punctuation": "false"}
+    talk = SherpaConversation(Handshake(query=query))
+    options = session_of(talk, bytes(4))
+    assert (asked_of(options), within(last(said(talk, MEANT)))) == (ASKED, FIELDS)
 
 
 def test_realtime() -> None:
     talk = RealtimeConversation()
-    heard = {"transcription": {"commands": TEMPLATES}}
+    heard = {"transcription": ASKED}
     update = {"type": "session.update", "session": {"type": "transcription", "audio": {"input": heard}}}
     append = {"type": "input_audio_buffer.append", "audio": "AAAA"}
     options = session_of(talk, json.dumps(update), json.dumps(append))
-    assert (options.commands, within(last(said(talk, MEANT)))) == (TEMPLATES, FIELDS)
+    assert (asked_of(options), within(last(said(talk, MEANT)))) == (ASKED, FIELDS)
 
 
 def test_wyoming() -> None:
     talk = WyomingConversation(1 << 20, lambda: False)
     start = {"rate": 16_000, "width": 2, "channels": 1}
-    asked = WyomingEvent("transcribe", {"context": {"commands": TEMPLATES}})
+    asked = WyomingEvent("transcribe", {"context": ASKED})
     options = session_of(talk, encode_event(asked), encode_event(WyomingEvent("audio-start", start)))
     decoder = WyomingDecoder(1 << 20)
     answers = [event for message in said(talk, MEANT, ended()) for event in decoder.feed(bytes(message))]  # type: ignore[arg-type]
     (transcript,) = (event for event in answers if event.type == "transcript")
-    assert (options.commands, transcript.data["context"]) == (TEMPLATES, FIELDS)
+    assert (asked_of(options), transcript.data["context"]) == (ASKED, FIELDS)
 
 
 def test_openai() -> None:
-    request = parse_form([("response_format", "verbose_json"), ("commands", TEMPLATES)])
+    request = parse_form(
+        [("response_format", "verbose_json"), ("commands", TEMPLATES), ("itn", "true"), ("punctuation", "false")]
+    )
     (segment,) = json.loads(render(request, Transcription((MEANT,), 1.0, "en")).content)["segments"]
-    assert (request.options.commands, within(segment)) == (TEMPLATES, FIELDS)
+    assert (asked_of(request.options), within(segment)) == (ASKED, FIELDS)
 
 
 @pytest.mark.parametrize("talk", [VoskConversation(), SherpaConversation(), RealtimeConversation()])
@@ -91,5 +112,19 @@ def test_open_speech_is_answered_as_the_original_does(talk: Conversation) -> Non
     assert within(last(answers)) == {}
 
 
+def test_openai_answers_with_the_whole_text_as_heard() -> None:
+    answer = json.loads(render(parse_form([]), Transcription((MEANT, OPEN), 1.0, "en")).content)
+    assert (answer["text"], answer["raw_text"]) == (f"{OPEN.text} {OPEN.text}", f"turn on the land {OPEN.text}")
+
+
+def test_sherpa_offline_answers_with_its_own_tags() -> None:
+    answer = json.loads(offline_result([MEANT], "auto"))
+    assert (answer["lang"], answer["emotion"], answer["event"]) == ("en", "NEUTRAL", "")
+
+
+def test_segments_answered_as_one_have_the_raw_text_of_all() -> None:
+    assert joined_fields([MEANT, OPEN]) == {"raw_text": f"turn on the land {OPEN.text}"}
+
+
 def test_speech_that_was_no_command_has_its_open_text_only() -> None:
-    assert command_fields(msgspec.structs.replace(OPEN, open_text="hello")) == {"open_text": "hello"}
+    assert final_fields(msgspec.structs.replace(OPEN, open_text="hello")) == {"open_text": "hello"}
