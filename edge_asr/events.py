@@ -17,6 +17,22 @@ FinalReason = Literal["silence", "max_length", "no_new_token", "end_of_audio", "
 """Which rule closed the segment."""
 
 
+NoticeCode = Literal[
+    "audio_dropped",
+    "samples_replaced",
+    "audio_clipped",
+    "format_suspicious",
+    "rate_suspicious",
+    "engine_restarted",
+    "model_changed",
+    "lighter_model",
+    "hotwords_ignored",
+    "itn_ignored",
+    "punctuation_ignored",
+]
+"""What a notice is about."""
+
+
 class Word(msgspec.Struct, frozen=True):
     """One word of a final."""
 
@@ -83,20 +99,11 @@ class Notice(msgspec.Struct, frozen=True, tag="notice", tag_field="type"):
     """Something the client should know and that does not end the session."""
 
     session_id: str
-    code: Literal[
-        "audio_dropped",
-        "samples_replaced",
-        "rate_suspicious",
-        "engine_restarted",
-        "model_changed",
-        "lighter_model",
-        "hotwords_ignored",
-        "itn_ignored",
-        "punctuation_ignored",
-    ]
+    code: NoticeCode
     message: str
     count: int = 0
-    """Samples concerned, at the engine's rate (hotwords: their number); 0 where it does not apply."""
+    """Samples concerned, at the engine's rate (clipping: at the client's; hotwords: their number); 0 where it does not
+    apply."""
 
 
 class SessionEnded(msgspec.Struct, frozen=True, tag="ended", tag_field="type"):

@@ -110,6 +110,8 @@ class EngineDescription:
     may_skip_silence: bool = False
     """Whether long silence may be kept from its streams: the text depends on what is said, not on how long nothing is,
     and after ``tail_padding_ms`` of silence everything has been said."""
+    may_imagine: bool = False
+    """Whether it may write words for silence, noise and tones: what nobody can have said is not passed on."""
     first_step_ms: float = 0.0
     """Audio that a fresh stream needs for its first step; one more is possible after each ``chunk_ms``."""
     streams_per_step: int = 0

@@ -150,6 +150,7 @@ def _load_segmented(
         tail_padding_ms=0.0,
         is_streaming=False,
         takes_constraints=takes_constraints,
+        may_imagine=True,
         notes=choice.notes if vad_model else (*choice.notes, WITHOUT_SILERO),
     )
     detectors = _detectors(vad_model, settings.vad_threshold)

@@ -114,6 +114,7 @@ class DecodeLoop:
             step_s=step_s,
             accumulate_s=scheduler.accumulate_ms / 1000,
             open_gate=_gates(gate, described),
+            may_imagine=described.may_imagine,
         )
         self._members: dict[str, _Member] = {}
         self._stirred: dict[str, Session] = {}
@@ -180,7 +181,7 @@ class DecodeLoop:
             return
         try:
             chunk = member.intake.take_chunk(chunk)
-            member.session.feed(chunk, member.intake.take_replaced())
+            member.session.feed(chunk, member.intake.take_findings())
         except ValueError as error:
             self.fail(session_id, ProtocolViolation(str(error)))
 
@@ -190,7 +191,7 @@ class DecodeLoop:
         if member is not None:
             member.received_bytes += len(data)
             chunk = member.intake.take_bytes(data, self._clock.now_ns())
-            member.session.feed(chunk, member.intake.take_replaced())
+            member.session.feed(chunk, member.intake.take_findings())
 
     def flush(self, session_id: str) -> None:
         """Close the session's open segment once what was fed is decoded."""
@@ -200,7 +201,8 @@ class DecodeLoop:
     def finish(self, session_id: str) -> None:
         """No more audio for the session."""
         if member := self._listening(session_id):
-            member.session.feed(member.intake.end())
+            rest = member.intake.end()
+            member.session.feed(rest, member.intake.take_findings())
             member.session.finish()
 
     def fail(self, session_id: str, error: EdgeAsrError) -> None:

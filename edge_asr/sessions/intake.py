@@ -1,11 +1,11 @@
-"""A client's bytes become chunks at the engine's rate: sample format, channel, rate."""
+"""A client's bytes become chunks at the engine's rate: sample format, channel, robust front, rate."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from edge_asr.audio import AudioChunk, Float32Array
-from edge_asr.pipeline.finite import replace_non_finite
+from edge_asr.pipeline.front import Finding, Front
 from edge_asr.requests import SessionOptions
 from edge_asr.sources.pcm import PcmDecoder
 from edge_asr.sources.resample import StreamResampler
@@ -21,34 +21,36 @@ class Intake:
         self._resampler: StreamResampler | None = None
         self._rate_hz = 0
         self._position = 0
-        self._replaced = 0
+        self._front: Front | None = None
+        self._channels = options.channels
 
     def take_bytes(self, data: bytes, arrived_ns: int) -> AudioChunk:
         """A piece of audio as the client wrote it; need not end on a sample."""
         resampler = self._resampler_from(self._client_rate_hz)
-        return self._chunk(resampler.process(self._sound(self._decoder.decode(data))), arrived_ns, 0)
+        return self._chunk(resampler.process(self._clean(self._decoder.decode(data))), arrived_ns, 0)
 
     def take_chunk(self, chunk: AudioChunk) -> AudioChunk:
         """A chunk of a source, which says its own rate; the rate may not change within a session."""
         resampler = self._resampler_from(chunk.sample_rate_hz)
         gap = round(chunk.gap_samples * self._engine_rate_hz / chunk.sample_rate_hz)
-        return self._chunk(resampler.process(self._sound(chunk.samples)), chunk.captured_ns, gap)
+        return self._chunk(resampler.process(self._clean(chunk.samples)), chunk.captured_ns, gap)
 
     def end(self) -> AudioChunk:
-        """What the resampler still holds."""
-        rest = self._resampler.flush() if self._resampler is not None else np.zeros(0, np.float32)
-        return self._chunk(rest, 0, 0)
+        """What the front and the resampler still hold."""
+        if self._resampler is None or self._front is None:
+            return self._chunk(np.zeros(0, np.float32), 0, 0)
+        rest = self._resampler.process(self._front.end())
+        return self._chunk(np.concatenate((rest, self._resampler.flush())), 0, 0)
 
-    def take_replaced(self) -> int:
-        """How many samples were no sound and became silence, since the last call."""
-        replaced, self._replaced = self._replaced, 0
-        return replaced
+    def take_findings(self) -> list[Finding]:
+        """What the sender should know about its audio, since the last call."""
+        return self._front.take_findings() if self._front is not None else []
 
-    def _sound(self, samples: Float32Array) -> Float32Array:
-        # Before the resampler, whose filter would spread one NaN over a tenth of a second.
-        samples, replaced = replace_non_finite(samples)
-        self._replaced += replaced
-        return samples
+    def _clean(self, samples: Float32Array) -> Float32Array:
+        # Before the resampler, whose filter would spread one NaN over a tenth of a second, and round cut-off peaks.
+        if self._front is None:
+            self._front = Front(self._rate_hz, self._channels)
+        return self._front.clean(samples)
 
     def _resampler_from(self, rate_hz: int) -> StreamResampler:
         if self._resampler is None:

@@ -71,6 +71,11 @@ class Segment:
         self.begin(start)
         self._revision = revision
 
+    @property
+    def start(self) -> int:
+        """Where the open one begins."""
+        return self._start
+
     def begin(self, position: int) -> None:
         """Nothing has been said since this position."""
         self._start = self._last_change = self._said_at = position

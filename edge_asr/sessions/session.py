@@ -8,18 +8,19 @@ A session always ends with exactly one ``SessionEnded`` or ``Failed``.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from edge_asr.audio import AudioChunk
 from edge_asr.clock import Clock
 from edge_asr.commands.listening import OPEN_SPEECH, Heard, Listening
-from edge_asr.engines.base import EngineStream
+from edge_asr.engines.base import EngineStream, Hypothesis
 from edge_asr.errors import EdgeAsrError
-from edge_asr.events import Failed, FinalReason, Notice, SessionEnded, TranscriptEvent
-from edge_asr.pipeline.finite import replace_non_finite
+from edge_asr.events import Failed, FinalReason, Notice, NoticeCode, SessionEnded, TranscriptEvent
+from edge_asr.pipeline.front import Finding
 from edge_asr.pipeline.gate import Gate, OpenGate
+from edge_asr.pipeline.presence import SpeechPresence
 from edge_asr.pipeline.text import CASES
 from edge_asr.pipeline.writing import AS_HEARD, Writer
 from edge_asr.requests import Resume, SessionOptions
@@ -34,6 +35,9 @@ STEP_S = 0.1
 
 NOTICE_EVERY_S = 10.0
 """Audio between two notices of the same kind."""
+
+SPOKEN_BEFORE_S = 1.0
+"""A word may be written so long after it was said, also when its segment was cut in between."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,8 @@ class SessionSettings:
     """Audio that is gathered before the engine gets it."""
     open_gate: Callable[[], Gate] = OpenGate
     """Makes the gate of a session whose silence may be skipped."""
+    may_imagine: bool = False
+    """Whether the engine may write words for what is no speech."""
 
 
 class Session:
@@ -90,6 +96,9 @@ class Session:
         """Samples, gaps included, at the engine's rate."""
         gate = OpenGate() if options.is_batch else settings.open_gate()
         self._input = GatedStream(open_stream(), gate, self._received)
+        self._presence = SpeechPresence(settings.sample_rate_hz) if settings.may_imagine else None
+        self._spoken_at = self._received - self._samples(SPOKEN_BEFORE_S)
+        """Position up to which something could be speech."""
         self._segment = Segment(
             SegmentSettings(
                 session_id,
@@ -121,26 +130,24 @@ class Session:
 
     # Audio in.
 
-    def feed(self, chunk: AudioChunk, already_replaced: int = 0) -> None:
+    def feed(self, chunk: AudioChunk, findings: Sequence[Finding] = ()) -> None:
         """Take audio at the engine's rate; ignored after ``finish`` and after the end.
 
         Args:
-            chunk: May hold samples that are no sound; they are replaced by silence, counted and announced.
-            already_replaced: Samples that were replaced on the way here.
+            chunk: Its samples are finite.
+            findings: What was found on the way here; announced.
         """
         if not self.takes_audio:
             return
-        samples, replaced = replace_non_finite(chunk.samples)
-        replaced += already_replaced
-        if replaced:
-            self.replaced_samples += replaced
-            self._notice("samples_replaced", "samples that are not finite were replaced by silence", replaced)
+        for finding in findings:
+            self.replaced_samples += finding.count if finding.code == "samples_replaced" else 0
+            self._notice(finding.code, finding.message, finding.count)
         if chunk.gap_samples:
             self._count_dropped(chunk.gap_samples, "lost by the audio source")
         if self.backlog_s <= STEP_S and not self._is_ready:
             self._deadline.catch_up()
-        self._received += chunk.gap_samples + len(samples)
-        self._backlog.push(samples, chunk.captured_ns or self._clock.now_ns(), chunk.gap_samples)
+        self._received += chunk.gap_samples + len(chunk.samples)
+        self._backlog.push(chunk.samples, chunk.captured_ns or self._clock.now_ns(), chunk.gap_samples)
         if self.options.is_live:
             self._drop_what_is_too_old()
 
@@ -266,8 +273,16 @@ class Session:
             self.settled_s = self._seconds(heard)
 
     def _understand(self) -> Heard:
-        """What is to be said of the newest hypothesis."""
-        return self._listening.understand(self.stream.hypothesis())
+        """What is to be said of the newest hypothesis; nothing, where nobody can have said anything."""
+        hypothesis = self.stream.hypothesis()
+        if self._presence is not None and hypothesis.text and not self._could_be_said:
+            hypothesis = Hypothesis("", (), hypothesis.decoded_samples, hypothesis.is_complete)
+        return self._listening.understand(hypothesis)
+
+    @property
+    def _could_be_said(self) -> bool:
+        """Whether there was anything like speech in the open segment, or just before it."""
+        return self._spoken_at > self._segment.start - self._samples(SPOKEN_BEFORE_S)
 
     def take_events(self) -> list[TranscriptEvent]:
         """Everything said since the last call, in order."""
@@ -316,6 +331,8 @@ class Session:
         if piece.gap_samples:
             self._segment.skip(piece.gap_samples)
         self._input.give(piece)
+        if self._presence is not None and self._presence.hear(piece.samples):
+            self._spoken_at = self._position
 
     def _judge_silence(self) -> None:
         """Silence that the engine never sees ends segments all the same."""
@@ -333,7 +350,7 @@ class Session:
         self.dropped_samples += samples
         self._notice("audio_dropped", f"{samples / self._settings.sample_rate_hz:.2f} s of audio were {how}", samples)
 
-    def _notice(self, code: Literal["audio_dropped", "samples_replaced"], message: str, count: int) -> None:
+    def _notice(self, code: NoticeCode, message: str, count: int) -> None:
         last = self._noticed_at.get(code)
         if last is not None and self._received - last < NOTICE_EVERY_S * self._settings.sample_rate_hz:
             return

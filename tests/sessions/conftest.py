@@ -147,9 +147,17 @@ def open_session(engine: SayingEngine) -> Callable[..., Session]:
         backlog_s: float = 30.0,
         text_case: str = "as_is",
         endpoint: EndpointSettings = RULES,
+        may_imagine: bool = False,
     ) -> Session:
         engine.scripts = list(scripts)
-        settings = SessionSettings(RATE_HZ, endpoint, backlog_s, text_case, is_append_only=True)  # type: ignore[arg-type]
+        settings = SessionSettings(
+            RATE_HZ,
+            endpoint,
+            backlog_s,
+            text_case,  # type: ignore[arg-type]
+            is_append_only=True,
+            may_imagine=may_imagine,
+        )
         return Session(
             "s", options or SessionOptions(), settings, lambda: engine.open_stream(StreamOptions()), ManualClock(5)
         )

@@ -9,7 +9,8 @@ from edge_asr.audio import AudioChunk
 from edge_asr.requests import SessionOptions
 from edge_asr.sessions.intake import Intake
 
-S16 = np.arange(-400, 400, dtype="<i2")
+RISING = np.arange(400, dtype="<i2")
+S16 = np.column_stack((RISING, -RISING)).ravel()  # without an offset
 
 
 def test_bytes_become_samples_at_the_engines_rate() -> None:
@@ -55,4 +56,16 @@ def test_one_bad_sample_does_not_spread_through_the_resampler() -> None:
     samples[2400] = np.nan
     out = np.concatenate([intake.take_chunk(AudioChunk(samples, 48_000, 0, 1)).samples, intake.end().samples])
     assert np.isfinite(out).all()
-    assert (intake.take_replaced(), intake.take_replaced()) == (1, 0)
+    (finding,) = intake.take_findings()
+    assert (finding.code, finding.count) == ("samples_replaced", 1)
+    assert not intake.take_findings()
+
+
+def test_what_the_front_holds_back_comes_out_at_the_end() -> None:
+    intake = Intake(SessionOptions(), 16_000)
+    assert not len(intake.take_bytes(S16[:100].tobytes(), 1).samples)
+    assert intake.end().samples.tolist() == (S16[:100] / 32768).tolist()
+
+
+def test_audio_without_samples_ends_without_samples() -> None:
+    assert not len(Intake(SessionOptions(), 16_000).end().samples)

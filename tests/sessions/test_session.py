@@ -8,6 +8,7 @@ import pytest
 from edge_asr.audio import AudioChunk
 from edge_asr.errors import EngineFailed
 from edge_asr.events import Failed, Final, Notice, Partial, SessionEnded
+from edge_asr.pipeline.front import Finding
 from edge_asr.requests import SessionOptions
 from edge_asr.sessions.session import Session
 from tests.sessions.conftest import RATE_HZ, SayingEngine, chunk, decode_all, of_kind
@@ -124,18 +125,20 @@ def test_capitals_are_lowered_when_the_model_only_knows_them(open_session: Opene
     assert (final.text, final.words[0].text) == ("turn", "turn")
 
 
-def test_samples_that_are_not_finite_are_replaced_and_announced(open_session: Opener, engine: SayingEngine) -> None:
+def test_what_was_found_in_the_audio_is_announced(open_session: Opener) -> None:
     session = open_session()
-    session.feed(AudioChunk(np.array([0.5, np.nan, np.inf], np.float32), RATE_HZ, 0, 1))
-    (notice,) = of_kind(decode_all(session), Notice)
-    assert (notice.code, notice.count) == ("samples_replaced", 2)
-    assert engine.streams[0].accepted == [0.5, 0.0, 0.0]
+    session.feed(
+        chunk(100), [Finding("samples_replaced", "two were no numbers", 2), Finding("audio_clipped", "loud", 9)]
+    )
+    notices = of_kind(decode_all(session), Notice)
+    assert [(notice.code, notice.count) for notice in notices] == [("samples_replaced", 2), ("audio_clipped", 9)]
+    assert session.replaced_samples == 2
 
 
 def test_repeated_trouble_is_announced_once_in_a_while(open_session: Opener) -> None:
     session = open_session()
     for _ in range(20):
-        session.feed(chunk(1000, np.nan))
+        session.feed(chunk(1000), [Finding("samples_replaced", "all were no numbers", 1000)])
     assert len(of_kind(decode_all(session), Notice)) == 2
     assert session.replaced_samples == 20_000
 
@@ -193,3 +196,34 @@ def test_the_cutting_of_the_audio_changes_nothing(open_session: Opener, size: in
     session.finish()
     finals = of_kind(decode_all(session), Final)
     assert [(final.text, final.start_s) for final in finals] == [("turn on", 0.15), ("off", 1.4)]
+
+
+def a_tone(count: int) -> AudioChunk:
+    return AudioChunk((0.1 * np.sin(np.arange(count))).astype(np.float32), RATE_HZ, 0, 1)
+
+
+def syllables(count: int) -> AudioChunk:
+    loudness = np.repeat(np.tile([0.02, 0.1, 0.2, 0.05], count), 20)[:count]
+    return AudioChunk((loudness * np.sin(np.arange(count))).astype(np.float32), RATE_HZ, 0, 1)
+
+
+def test_words_for_a_tone_are_not_said_where_the_engine_may_imagine_them(open_session: Opener) -> None:
+    session = open_session([(300, "you")], may_imagine=True)
+    session.feed(a_tone(3000))
+    session.finish()
+    assert decode_all(session) == [SessionEnded("s", 3.0, 0)]
+
+
+def test_words_for_syllables_are(open_session: Opener) -> None:
+    session = open_session([(300, "you")], may_imagine=True)
+    session.feed(syllables(3000))
+    (final,) = of_kind(decode_all(session), Final)
+    assert final.text == "you"
+
+
+def test_a_word_may_be_written_after_its_segment_was_cut(open_session: Opener) -> None:
+    session = open_session([(100, "go"), (5100, "on")], may_imagine=True)
+    session.feed(syllables(4900))
+    session.feed(a_tone(1500))
+    session.finish()
+    assert [final.text for final in of_kind(decode_all(session), Final)] == ["go", "on"]
