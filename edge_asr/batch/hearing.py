@@ -54,6 +54,7 @@ class Hearer:
             text_case=loaded.text_case,
             listen=loaded.listen,
             expect=loaded.expect,
+            write=loaded.write,
         )
 
     def hear(self, task: Task, on_chunk: Callable[[], None] = _at_once) -> Done | Unusable:
