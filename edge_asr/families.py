@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
 
-FamilyKind = Literal["streaming", "segment", "vad"]
+FamilyKind = Literal["streaming", "segment", "vad", "punctuation"]
 
 NO_HOTWORDS = "its decoder cannot be biased towards words"
 """Why most families take none."""
@@ -38,6 +38,11 @@ class ModelFamily:
     """Whether the engine decodes several streams in one run."""
     sample_rate_hz: int = 16_000
     """Rate of the features, unless the manifest says otherwise."""
+
+    @property
+    def recognises_speech(self) -> bool:
+        """Whether its models turn audio into text."""
+        return self.kind in ("streaming", "segment")
 
     def why_no_hotwords(self, decoding_method: str) -> str:
         """Why models that are decoded like that take none: the engine would end the process; empty where they do."""
@@ -287,6 +292,13 @@ _FAMILIES = (
         metadata={"model": ("vocab_size", "subsampling_factor")},
     ),
     ModelFamily(name="silero-vad", kind="vad", factory="", roles=("model",)),
+    ModelFamily(
+        name="punctuation-cnn-bilstm",
+        kind="punctuation",
+        factory="",
+        roles=("model", "bpe"),
+        metadata={"model": ("COMMA", "PERIOD", "QUESTION", "UPPER", "CAP", "MIX_CASE")},
+    ),
 )
 
 FAMILIES: Mapping[str, ModelFamily] = MappingProxyType({family.name: family for family in _FAMILIES})

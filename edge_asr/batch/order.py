@@ -26,7 +26,11 @@ _BLOCK_BYTES = 1 << 20
 
 
 def make_order(
-    model: InstalledModel, settings: Settings, vad_model: Path | None, channel: Channel | Literal["each"]
+    model: InstalledModel,
+    settings: Settings,
+    vad_model: Path | None,
+    channel: Channel | Literal["each"],
+    punctuation_model: Path | None = None,
 ) -> Order:
     """What every worker is to hear with: on one thread each, for processes share cores better than threads do.
 
@@ -35,7 +39,7 @@ def make_order(
     """
     engine = replace(settings.engine, threads=1, parallel_streams=1)
     return Order(
-        configure=pack(model.directory.absolute(), replace(settings, engine=engine), vad_model),
+        configure=pack(model.directory.absolute(), replace(settings, engine=engine), vad_model, punctuation_model),
         model=model.manifest.name,
         digests=digests_of(model),
         version=__version__,
@@ -66,6 +70,8 @@ def _what_words_depend_on(order: Order) -> dict[str, Any]:
     return {
         "engine": engine,
         "endpoint": groups["endpoint"],
+        "text": groups["text"],
+        "has_punctuation": bool(order.configure.punctuation_model),
         "commands": commands,
         "hotwords": list(order.configure.hotwords.values()),
         "has_vad": bool(order.configure.vad_model),

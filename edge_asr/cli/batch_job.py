@@ -34,6 +34,7 @@ from edge_asr.resources.memory import available_bytes, total_bytes
 from edge_asr.settings import Settings, WorkerSettings
 from edge_asr.store.store import InstalledModel
 from edge_asr.workers.loading import needed_bytes
+from edge_asr.workers.models import installed_punctuation
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ def run_job(wishes: Wishes, settings: Settings) -> int:
     model = choose_model(store, settings.model, prefers_dictation=True)
     if note := words_note(store, model):
         remark(note)
-    order = make_order(model, settings, installed_vad(store), wishes.channel)
+    order = make_order(model, settings, installed_vad(store), wishes.channel, installed_punctuation(store))
     started_s = time.monotonic()
     with ExitStack() as stack:
         ledger = Ledger.open(wishes.output, recipe_of(order, wishes.transcript_format), begin_again=wishes.begins_again)

@@ -16,6 +16,7 @@ from edge_asr.cli.stores import installed_vad, open_store
 from edge_asr.errors import EdgeAsrError, ModelError, ModelNotFound
 from edge_asr.manifest import MANIFEST_FILE, read_manifest
 from edge_asr.store.store import InstalledModel, ModelStore
+from edge_asr.workers.models import installed_punctuation
 
 _lock = threading.Lock()
 """One recording at a time, whatever number of threads the worker has: a decoding state belongs to one thread."""
@@ -48,8 +49,12 @@ def _at_home(order: Order) -> Order:
     store = open_store()
     model = _same_model(store, order)
     vad = installed_vad(store) if order.configure.vad_model else None
+    punctuation = installed_punctuation(store) if order.configure.punctuation_model else None
     configure = msgspec.structs.replace(
-        order.configure, model_directory=str(model.directory), vad_model="" if vad is None else str(vad)
+        order.configure,
+        model_directory=str(model.directory),
+        vad_model="" if vad is None else str(vad),
+        punctuation_model="" if punctuation is None else str(punctuation),
     )
     return msgspec.structs.replace(order, configure=configure)
 

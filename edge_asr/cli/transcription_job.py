@@ -31,6 +31,7 @@ from edge_asr.transcription import transcribe
 from edge_asr.workers.configuration import pack
 from edge_asr.workers.loaded_model import LoadedModel
 from edge_asr.workers.loading import load_model
+from edge_asr.workers.models import installed_punctuation
 
 _log = logging.getLogger(__name__)
 
@@ -125,7 +126,7 @@ def run_job(wishes: Wishes, settings: Settings) -> int:
 
 
 def _load(store: ModelStore, model: InstalledModel, settings: Settings) -> LoadedModel:
-    loaded = load_model(pack(model.directory, settings, installed_vad(store)))
+    loaded = load_model(pack(model.directory, settings, installed_vad(store), installed_punctuation(store)))
     note_of_words = "" if settings.engine.graph else words_note(store, model)  # which tells of the model's own graph
     for note in (note_of_words, *loaded.notes):
         if note:

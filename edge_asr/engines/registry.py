@@ -71,7 +71,7 @@ def load_engine(
         ProviderUnavailable: The provider does not run here and ``settings.fallback`` does not allow the CPU.
     """
     family = FAMILIES.get(manifest.family)
-    if family is None or family.kind == "vad":
+    if family is None or not family.recognises_speech:
         raise ModelUnsupported(manifest.name, f"models of the family {manifest.family!r} recognise no speech")
     if family.kind == "streaming":
         engine = _load_streaming(directory, manifest, family, settings, instruments)

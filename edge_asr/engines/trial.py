@@ -20,6 +20,7 @@ from edge_asr.engines.native_load import relevant_line
 from edge_asr.engines.provider_table import CPU
 from edge_asr.engines.providers import known_provider
 from edge_asr.errors import EdgeAsrError, MachineError, ModelDamaged, ProviderUnavailable, error_of
+from edge_asr.families import FAMILIES
 from edge_asr.manifest import ModelManifest
 from edge_asr.settings import EngineSettings
 
@@ -132,19 +133,27 @@ def _environment() -> dict[str, str]:
 
 def main() -> None:
     """The child's side."""
-    from edge_asr.engines.registry import load_engine
-
     trial = msgspec.json.decode(sys.stdin.buffer.read(), type=Trial)
     answers = os.dup(_STDOUT)
     os.dup2(_STDERR, _STDOUT)  # whatever native code prints must not mix with the answer
     vad_model = Path(trial.vad_model) if trial.vad_model else None
     try:
-        engine = load_engine(Path(trial.directory), trial.manifest, trial.settings, vad_model)
-        outcome = Outcome(description=engine.describe())
+        outcome = Outcome(description=_loaded(trial, vad_model))
     except EdgeAsrError as error:
         outcome = Outcome(code=error.code, message=str(error))
     with os.fdopen(answers, "wb") as answer:
         answer.write(msgspec.json.encode(outcome))
+
+
+def _loaded(trial: Trial, vad_model: Path | None) -> EngineDescription:
+    if FAMILIES[trial.manifest.family].kind == "punctuation":
+        from edge_asr.engines.punctuation import load_punctuation
+
+        load_punctuation(Path(trial.directory), trial.manifest)
+        return EngineDescription(trial.manifest.name, trial.manifest.family, CPU, 1, 0, 0.0, 0.0, is_streaming=False)
+    from edge_asr.engines.registry import load_engine
+
+    return load_engine(Path(trial.directory), trial.manifest, trial.settings, vad_model).describe()
 
 
 if __name__ == "__main__":

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from edge_asr.errors import ConfigurationError
+from edge_asr.errors import ConfigurationError, ModelError
 from edge_asr.pipeline.itn import WITH_TABLES, InverseNormaliser, known, plain, require_tables
 from edge_asr.pipeline.sentence_case import capitalised, is_unwritten
 from edge_asr.requests import SessionOptions
 from edge_asr.settings import TextSettings
 
 NO_NUMBERS = "numbers are written as they are said: figures are for English, Chinese and Japanese only"
-NO_MARKS = "finals get capitals and no punctuation: there is no punctuation model for the language"
+NO_MARKS = "finals get capitals and no punctuation: there is a punctuation model for English only"
+NO_MODEL = "finals get capitals and no punctuation: install the model, `edge-asr models pull punctuation-en`"
 
 
 class Writer(Protocol):
@@ -93,16 +94,20 @@ class WritingBook:
     Args:
         settings: What is done where a session does not say.
         languages: BCP 47 tags of what the model hears.
-        punctuate: Writes capitals and punctuation into English; ``None`` where no such model is installed.
+        load_punctuation: Loads what writes capitals and punctuation into English, when that is first asked for;
+            ``None`` where no such model is installed.
 
     Raises:
         ConfigurationError: Something is configured that is not installed.
     """
 
-    def __init__(self, settings: TextSettings, languages: Sequence[str], punctuate: Writer | None = None) -> None:
+    def __init__(
+        self, settings: TextSettings, languages: Sequence[str], load_punctuation: Callable[[], Writer] | None = None
+    ) -> None:
         self._settings = settings
         self._languages = tuple(languages)
-        self._punctuate = punctuate
+        self._load_punctuation = load_punctuation
+        self._punctuate: Writer | Ignored | None = None
         if settings.itn:
             require_tables(languages)
         standing = self.of_session(SessionOptions())
@@ -126,9 +131,10 @@ class WritingBook:
         return Writing(InOrder(writers) if writers else AS_HEARD, ignored)
 
     def takes_preparing(self, options: SessionOptions) -> bool:
-        """Whether :meth:`of_session` may load tables, which takes seconds on a small board."""
+        """Whether :meth:`of_session` may load tables or a model, which takes seconds on a small board."""
         needs_tables = WITH_TABLES.intersection(known(self._languages_of(options)))
-        return bool(options.itn) and not self._settings.itn and bool(needs_tables)
+        needs_model = self._load_punctuation is not None and self._punctuate is None
+        return bool((options.itn and needs_tables) or (options.punctuation and needs_model))
 
     def _languages_of(self, options: SessionOptions) -> tuple[str, ...]:
         return (options.language,) if options.language else self._languages
@@ -137,11 +143,25 @@ class WritingBook:
         if not is_wanted:
             return
         is_english = "en" in map(plain, languages)
-        if self._punctuate is not None and is_english:
-            yield Punctuated(self._punctuate)
-        else:
+        punctuate = self._loaded() if is_english else Ignored("punctuation_ignored", NO_MARKS)
+        if isinstance(punctuate, Ignored):
             yield Punctuated(Capitalised(is_english))
-            yield Ignored("punctuation_ignored", NO_MARKS)
+            yield punctuate
+        else:
+            yield Punctuated(punctuate)
+
+    def _loaded(self) -> Writer | Ignored:
+        if self._punctuate is None:
+            self._punctuate = self._load()
+        return self._punctuate
+
+    def _load(self) -> Writer | Ignored:
+        if self._load_punctuation is None:
+            return Ignored("punctuation_ignored", NO_MODEL)
+        try:
+            return self._load_punctuation()
+        except ModelError as error:
+            return Ignored("punctuation_ignored", f"finals get capitals and no punctuation: {error}")
 
 
 def _numbers(languages: Sequence[str], is_wanted: bool) -> Iterator[Writer | Ignored]:

@@ -56,7 +56,7 @@ class Workshop:
         """
         inspect_model(original.directory, original.manifest, any_version=True)
         family = FAMILIES[original.manifest.family]
-        if family.kind == "vad":
+        if not family.recognises_speech:
             raise ModelUnsupported(original.manifest.name, "it recognises no speech; there is nothing to measure")
         self.original = original
         self.family = family

@@ -48,6 +48,11 @@ def guess_family(directory: Path) -> tuple[str, dict[str, str]]:
         if tokens is None:
             raise ModelDamaged(directory.name, f"there is no tokens.txt in it, which a {family.name} needs")
         roles = {"tokens": tokens, **roles}
+    if "bpe" in family.roles:
+        vocabulary = _one(directory, ("bpe.vocab", "*.vocab"))
+        if vocabulary is None:
+            raise ModelDamaged(directory.name, f"there is no bpe.vocab in it, which a {family.name} needs")
+        roles = {**roles, "bpe": vocabulary}
     for role, pattern in (("graph", "*.fst"), ("bpe", "bpe.model")):
         found = _one(directory, (pattern,))
         if found is not None and role in family.optional_roles:
@@ -76,6 +81,7 @@ def _by_contents(directory: Path, headers: _Headers) -> tuple[ModelFamily, dict[
         _single_graph,
         _offline_ctc,
         _silero,
+        _punctuation,
     )
     for guess in guesses:
         found = guess(headers)
@@ -163,6 +169,12 @@ def _silero(headers: _Headers) -> _Found:
         if tuple(tensor.name for tensor in header.inputs) == SILERO_INPUTS
     }
     return (FAMILIES["silero-vad"], {"model": _preferred(fitting)}) if fitting else None
+
+
+def _punctuation(headers: _Headers) -> _Found:
+    belongs = _has_keys_of("punctuation-cnn-bilstm")
+    fitting = {path: header for path, header in headers.items() if belongs(header)}
+    return (FAMILIES["punctuation-cnn-bilstm"], {"model": _preferred(fitting)}) if fitting else None
 
 
 def _of_part(headers: _Headers, part_of: Callable[[OnnxHeader], str], wanted: str) -> _Headers:

@@ -6,13 +6,16 @@ from collections.abc import Callable, Mapping
 
 from edge_asr.errors import ModelDamaged, ModelUnsupported
 from edge_asr.families import ModelFamily
-from edge_asr.store.model_header import INT64, INTEGERS, OnnxHeader
+from edge_asr.store.model_header import INT32, INT64, INTEGERS, OnnxHeader
 
 TRANSDUCER_PARTS = ("encoder", "decoder", "joiner")
 ATTENTION_PARTS = ("encoder", "decoder")
 
 SILERO_INPUTS = ("input", "state", "sr")
 SILERO_OUTPUTS = ("output", "stateN")
+
+PUNCTUATION_LABELS = {"COMMA": 1, "PERIOD": 2, "QUESTION": 3, "UPPER": 1, "CAP": 2, "MIX_CASE": 3}
+"""Metadata keys of a punctuation model to the numbers that the engine writes by, whatever the metadata say."""
 """The one silero network that is read as we feed it; the engine ends the process on others, or on our windows."""
 
 
@@ -52,6 +55,8 @@ def check_roles(model: str, family: ModelFamily, headers: Mapping[str, OnnxHeade
         _check_parts(model, headers, ATTENTION_PARTS, attention_part)
     elif family.kind == "vad":
         _check_silero(model, headers["model"])
+    elif family.kind == "punctuation":
+        _check_punctuation(model, headers["model"])
 
 
 def _check_parts(
@@ -88,3 +93,12 @@ def _check_silero(model: str, network: OnnxHeader) -> None:
             f"its network has {', '.join(found)} instead of {', '.join((*SILERO_INPUTS, *SILERO_OUTPUTS))}; "
             "use silero_vad_16k_op15.onnx",
         )
+
+
+def _check_punctuation(model: str, network: OnnxHeader) -> None:
+    """What the engine takes for granted without a look: other numbers, and it writes the wrong marks."""
+    for key, number in PUNCTUATION_LABELS.items():
+        if network.metadata.get(key, str(number)).strip() != str(number):
+            raise ModelUnsupported(model, f"its metadata key {key!r} is {network.metadata[key]!r} instead of {number}")
+    if len(network.inputs) != 3 or any(tensor.elem_type != INT32 for tensor in network.inputs):
+        raise ModelUnsupported(model, "its network does not take three inputs of 32-bit integers")

@@ -6,6 +6,7 @@ here, and a model that would do so is refused with one sentence. What remains is
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +34,8 @@ MAX_IR_VERSION = 13
 _NO_GRAPH = ("tokens", "graph", "bpe")
 """Roles whose file is no neural network."""
 
+_SCORE = re.compile(rb"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+
 _FST_MARK = b"\xd6\xfd\xb2\x7e"
 """First bytes of an OpenFst file."""
 
@@ -43,7 +46,7 @@ class ModelReport:
 
     family: str
     kind: str
-    """``streaming``, ``segment`` or ``vad``."""
+    """``streaming``, ``segment``, ``vad`` or ``punctuation``."""
     sizes_bytes: Mapping[str, int]
     """Role to size, with the weights that lie beside the graph."""
     precision: Precision
@@ -102,6 +105,8 @@ def inspect_model(directory: Path, manifest: ModelManifest, *, any_version: bool
         _check_external(model, paths[role], header)
     for role in paths.keys() - headers.keys() - {"tokens"}:
         _check_companion(model, role, paths[role])
+    if family.kind == "punctuation":
+        _check_vocabulary_of_pieces(model, paths["bpe"])
     check_roles(model, family, headers)
     check_metadata(model, family, headers, names)
     check_sample_rate(model, headers, names, manifest.sample_rate_hz)
@@ -214,6 +219,14 @@ def _check_companion(model: str, role: str, path: Path) -> None:
         raise ModelDamaged(model, f"{path.name} {instead}")
     if role == "graph" and not start.startswith(_FST_MARK):
         raise ModelDamaged(model, f"{path.name} is not a decoding graph (an OpenFst file)")
+
+
+def _check_vocabulary_of_pieces(model: str, path: Path) -> None:
+    """One piece and its score a line: the engine ends the process over any other line."""
+    for number, line in enumerate(path.read_bytes().splitlines(), start=1):
+        piece, _, score = line.rpartition(b"\t" if b"\t" in line else b" ")
+        if not piece or not _SCORE.fullmatch(score.strip()):
+            raise ModelDamaged(model, f"line {number} of {path.name} is no piece with its score")
 
 
 def _tokens(model: str, path: Path) -> list[str]:

@@ -8,9 +8,10 @@ from types import MappingProxyType
 from typing import Literal
 
 FLOAT = 1
+INT32 = 6
 INT64 = 7
 FLOAT16 = 10
-INTEGERS = (6, INT64)
+INTEGERS = (INT32, INT64)
 """``TensorProto.DataType``, also that of ``.ort`` files; ``INTEGERS`` are int32 and int64."""
 
 

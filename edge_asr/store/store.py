@@ -33,7 +33,7 @@ from edge_asr.errors import (
     StoreBusy,
     StoreNotWritable,
 )
-from edge_asr.families import FAMILIES
+from edge_asr.families import FAMILIES, FamilyKind
 from edge_asr.manifest import MANIFEST_FILE, ModelManifest, format_manifest, read_manifest
 from edge_asr.store.catalogue import bundled_directories, catalogue_directory, read_catalogue
 from edge_asr.store.disk import writing_to
@@ -114,6 +114,11 @@ class ModelStore:
             if found == name:
                 return InstalledModel(read_manifest(directory / MANIFEST_FILE), directory, is_bundled)
         raise ModelNotFound(name, self._how_to_get(name))
+
+    def of_kind(self, kind: FamilyKind) -> InstalledModel | None:
+        """The first installed model of that kind, for what stands beside recognition."""
+        kinds = ((model, FAMILIES.get(model.manifest.family)) for model in self.installed())
+        return next((model for model, family in kinds if family is not None and family.kind == kind), None)
 
     def resolve(self, name_or_directory: str) -> InstalledModel:
         """A store name, or the path of a directory with a manifest.
@@ -215,8 +220,8 @@ class ModelStore:
         """
         model = self.find(name)
         family = FAMILIES.get(model.manifest.family)
-        if family is not None and family.kind == "vad":
-            raise ModelUnsupported(name, "it finds speech but does not recognise it, so it cannot be the active model")
+        if family is not None and not family.recognises_speech:
+            raise ModelUnsupported(name, "it does not recognise speech, so it cannot be the active model")
         try:
             before = self._activation()
         except ConfigurationError:  # Written anew here.

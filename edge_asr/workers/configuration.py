@@ -34,13 +34,16 @@ class WorkerConfiguration:
     commands: CommandSettings = field(default_factory=CommandSettings)
 
 
-def pack(directory: Path, settings: Settings, vad_model: Path | None) -> Configure:
+def pack(
+    directory: Path, settings: Settings, vad_model: Path | None, punctuation_model: Path | None = None
+) -> Configure:
     """The first message to a worker.
 
     Args:
         directory: The model's files and its manifest.
         settings: Where the groups are taken from.
         vad_model: File of the voice activity detector, where one is installed.
+        punctuation_model: Directory of the punctuation model, where one is installed.
 
     Raises:
         ConfigurationError: The files of spoken commands or hotwords cannot be read.
@@ -48,8 +51,18 @@ def pack(directory: Path, settings: Settings, vad_model: Path | None) -> Configu
     groups = {name: msgspec.to_builtins(getattr(settings, name)) for name in _GROUPS}
     commands = read_command_files(Path(settings.commands.file)) if settings.commands.file else {}
     hotwords = read_hotword_file(Path(settings.engine.hotwords_file)) if settings.engine.hotwords_file else {}
-    vad = str(vad_model) if vad_model is not None else ""
-    return Configure(str(directory), groups, vad, commands=commands, hotwords=hotwords)
+    return Configure(
+        str(directory),
+        groups,
+        _or_none(vad_model),
+        _or_none(punctuation_model),
+        commands=commands,
+        hotwords=hotwords,
+    )
+
+
+def _or_none(path: Path | None) -> str:
+    return "" if path is None else str(path)
 
 
 def unpack(configure: Configure) -> WorkerConfiguration:

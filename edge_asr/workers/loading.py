@@ -6,6 +6,7 @@ Runs in the worker, after it has pinned itself.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from edge_asr.engines.instruments import NO_INSTRUMENTS, Instruments
 from edge_asr.engines.registry import load_engine
 from edge_asr.errors import NotEnoughMemory
 from edge_asr.manifest import MANIFEST_FILE, ModelManifest, read_manifest
-from edge_asr.pipeline.writing import WritingBook
+from edge_asr.pipeline.writing import Writer, WritingBook
 from edge_asr.resources.memory import available_bytes
 from edge_asr.settings import EngineSettings
 from edge_asr.store.inspect import inspect_model
@@ -51,8 +52,24 @@ def load_model(configure: Configure, instruments: Instruments = NO_INSTRUMENTS) 
         )
     hotwords = hotword_book(directory, manifest, adapted, configure.hotwords)
     words_note = "" if adapted.graph else manifest.words_note  # which tells of the model's own graph
-    writing = WritingBook(settings.text, manifest.languages)
+    writing = WritingBook(settings.text, manifest.languages, punctuation_of(configure))
     return LoadedModel(engine, manifest.languages, manifest.text_case, words_note, book, hotwords, writing)
+
+
+def punctuation_of(configure: Configure) -> Callable[[], Writer] | None:
+    """What loads the punctuation model, after a look at its files; ``None`` where none is installed."""
+    if not configure.punctuation_model:
+        return None
+
+    def load() -> Writer:
+        from edge_asr.engines.punctuation import load_punctuation
+
+        directory = Path(configure.punctuation_model)
+        manifest = read_manifest(directory / MANIFEST_FILE)
+        inspect_model(directory, manifest)
+        return load_punctuation(directory, manifest)
+
+    return load
 
 
 def with_parallel_streams(settings: EngineSettings, cores: int) -> EngineSettings:

@@ -30,6 +30,8 @@ class Configure(msgspec.Struct, frozen=True, tag="configure"):
     """Groups ``engine``, ``endpoint``, ``scheduler``, ``gate``, ``text``, ``worker``, ``limits`` as plain values."""
     vad_model: str = ""
     """File of the voice activity detector, which non-streaming models need; empty when there is none."""
+    punctuation_model: str = ""
+    """Directory of the punctuation model, with its manifest; empty when there is none."""
     measures_step: bool = True
     """Whether the worker is to find out how long a decoding step takes; not where one before it has told already."""
     commands: dict[str, str] = {}

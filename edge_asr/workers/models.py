@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from pathlib import Path
 from typing import Protocol
 
 from edge_asr.errors import ModelError, ModelNotFound
@@ -98,12 +99,20 @@ def _primary(language: str) -> str:
 
 
 def served(store: ModelStore, model: InstalledModel, settings: Settings) -> ServedModel:
-    """An installed model with the settings it is to be served with, and the voice activity detector of its store."""
+    """An installed model with the settings it is to be served with, and what of its store stands beside it."""
+    punctuation = installed_punctuation(store)
     try:
         vad = store.find(VAD_MODEL)
     except ModelError:
-        return ServedModel(model.manifest, model.directory, settings)
-    return ServedModel(model.manifest, model.directory, settings, vad.directory / vad.manifest.files["model"].path)
+        return ServedModel(model.manifest, model.directory, settings, None, punctuation)
+    vad_model = vad.directory / vad.manifest.files["model"].path
+    return ServedModel(model.manifest, model.directory, settings, vad_model, punctuation)
+
+
+def installed_punctuation(store: ModelStore) -> Path | None:
+    """Directory of the punctuation model, where one is installed."""
+    model = store.of_kind("punctuation")
+    return model.directory if model else None
 
 
 def unknown_model(name: str, installed: tuple[str, ...]) -> ModelNotFound:
@@ -117,4 +126,4 @@ def unknown_model(name: str, installed: tuple[str, ...]) -> ModelNotFound:
 def recognises_speech(model: InstalledModel) -> bool:
     """Whether sessions can use it."""
     family = FAMILIES.get(model.manifest.family)
-    return family is None or family.kind != "vad"
+    return family is None or family.recognises_speech

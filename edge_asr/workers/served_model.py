@@ -31,11 +31,13 @@ class ServedModel:
     """Groups of the worker and its engine count."""
     vad_model: Path | None = None
     """File of the voice activity detector, where one is installed."""
+    punctuation_model: Path | None = None
+    """Directory of the punctuation model, where one is installed."""
     configure: Configure = field(init=False, repr=False)
     """What its workers are told first; read from the files that the settings name once, here."""
 
     def __post_init__(self) -> None:
-        configure = pack(self.directory, self.settings, self.vad_model)
+        configure = pack(self.directory, self.settings, self.vad_model, self.punctuation_model)
         object.__setattr__(self, "configure", msgspec.structs.replace(configure, digest=self.digest))
 
     @property
@@ -69,4 +71,5 @@ class ServedModel:
     def _identity(self) -> tuple[object, ...]:
         groups = {name: group for name, group in self.configure.settings.items() if name != "limits"}
         told = self.configure
-        return (self.manifest, told.model_directory, told.vad_model, told.commands, told.hotwords, groups)
+        beside = (told.vad_model, told.punctuation_model, told.commands, told.hotwords)
+        return (self.manifest, told.model_directory, *beside, groups)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from edge_asr.errors import ConfigurationError
-from edge_asr.pipeline.writing import AS_HEARD, NO_MARKS, NO_NUMBERS, WritingBook
+from edge_asr.errors import ConfigurationError, ModelDamaged
+from edge_asr.pipeline.writing import AS_HEARD, NO_MARKS, NO_MODEL, NO_NUMBERS, WritingBook
 from edge_asr.requests import SessionOptions
 from edge_asr.settings import TextSettings
 
@@ -35,18 +35,35 @@ def test_a_session_asks_for_none() -> None:
 
 
 def test_punctuation_comes_before_figures() -> None:
-    book = WritingBook(TextSettings(itn=True, punctuation=True), ["en"], Marks())
+    book = WritingBook(TextSettings(itn=True, punctuation=True), ["en"], Marks)
     assert written(book, "it is twenty") == "It is 20."
 
 
 def test_what_is_written_already_gets_no_marks() -> None:
-    book = WritingBook(TextSettings(punctuation=True), ["en"], Marks())
+    book = WritingBook(TextSettings(punctuation=True), ["en"], Marks)
     assert written(book, "Hello, you") == "Hello, you"
 
 
 def test_without_a_punctuation_model_there_are_capitals_and_a_note() -> None:
     book = WritingBook(TextSettings(punctuation=True), ["en"])
-    assert (written(book, "hello"), book.notes) == ("Hello", (NO_MARKS,))
+    assert (written(book, "hello"), book.notes) == ("Hello", (NO_MODEL,))
+
+
+def test_a_punctuation_model_that_cannot_be_loaded_is_told_and_not_tried_again() -> None:
+    tried = []
+
+    def load() -> Marks:
+        tried.append(True)
+        raise ModelDamaged("punctuation-en", "bpe.vocab is empty")
+
+    book = WritingBook(TextSettings(punctuation=True), ["en"], load)
+    assert (written(book, "hello"), len(tried)) == ("Hello", 1)
+    assert "bpe.vocab is empty" in book.notes[0]
+
+
+def test_other_languages_get_capitals() -> None:
+    book = WritingBook(TextSettings(punctuation=True), ["ru"], Marks)
+    assert (written(book, "привет"), book.notes) == ("Привет", (NO_MARKS,))
 
 
 def test_a_language_without_figures_is_told() -> None:
@@ -76,6 +93,13 @@ def test_only_tables_that_a_session_brings_in_are_worth_waiting_for() -> None:
     assert WritingBook(TextSettings(), ["zh"]).takes_preparing(wanted)
     assert not WritingBook(TextSettings(), ["en"]).takes_preparing(wanted)
     assert not WritingBook(TextSettings(), ["zh"]).takes_preparing(PLAIN)
+
+
+def test_a_punctuation_model_is_loaded_once() -> None:
+    book, wanted = WritingBook(TextSettings(), ["en"], Marks), SessionOptions(punctuation=True)
+    assert book.takes_preparing(wanted)
+    assert written(book, "hello", wanted) == "Hello."
+    assert not book.takes_preparing(wanted)
 
 
 def test_finals_are_said_otherwise_than_partials_where_something_is_configured() -> None:

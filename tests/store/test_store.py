@@ -178,7 +178,7 @@ def test_an_activation_that_cannot_be_read_is_an_error_until_another_is_made(sto
 
 def test_a_voice_activity_model_cannot_be_active(store: ModelStore) -> None:
     store.install("vad", fill_with({}, manifest("vad", family="silero-vad")))
-    with pytest.raises(ModelUnsupported, match="does not recognise it"):
+    with pytest.raises(ModelUnsupported, match="does not recognise speech"):
         store.activate("vad")
 
 
