@@ -9,7 +9,7 @@ from pathlib import Path
 from starlette.responses import JSONResponse
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from edge_asr.errors import EdgeAsrError, LimitExceeded, ProtocolViolation
+from edge_asr.errors import EdgeAsrError, LimitExceeded, NotReady, ProtocolViolation
 from edge_asr.protocols.base import Conversation, Handshake, Message
 from edge_asr.servers.browser_access import answered_subprotocol
 from edge_asr.servers.dialogue import Dialogue, PeerGone
@@ -111,6 +111,11 @@ class WebSocketDoor:
 
     async def serve(self, websocket: WebSocket) -> None:
         """One connection, from the handshake to its end."""
+        status = self._recognizer.status()
+        if not status.takes_sessions:
+            # Before the handshake is answered a load balancer can still send it to another daemon.
+            await _deny(websocket, NotReady(status.reason), 503)
+            return
         most = self._limits.max_sessions + SPARE_CONNECTIONS
         if self._connections >= most:
             refusal = LimitExceeded("limits.max_sessions", f"{self._connections + 1} connections", str(most))

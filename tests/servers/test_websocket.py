@@ -128,10 +128,15 @@ async def test_too_many_sessions_are_refused_and_may_come_again() -> None:
             assert (await say_hello(third))["type"] == "ready"
 
 
-async def test_a_session_before_the_model_is_loaded_is_refused() -> None:
-    async with http_door(ScriptedRecognizer(ready=None)) as base, native_client(base) as client:
-        refusal = await say_hello(client)
-        assert refusal["message"] == "not ready: the model is being loaded; try again in a moment"
+async def test_a_handshake_before_the_model_is_loaded_is_refused_so_that_a_balancer_asks_another_daemon() -> None:
+    async with http_door(ScriptedRecognizer(ready=None)) as base:
+        with pytest.raises(InvalidStatus) as refused:
+            await native_client(base)
+    response = refused.value.response
+    assert (response.status_code, response.headers["Retry-After"]) == (503, "1")
+    assert json.loads(response.body or b"") == {
+        "error": "not ready: the model is being loaded; try again in a moment"
+    }
 
 
 async def test_a_failing_session_ends_with_its_reason() -> None:
