@@ -2,7 +2,8 @@
 
 Later layers win: defaults, what ``tune`` found out for this board and model, ``/etc/edge-asr/edge-asr.toml``,
 ``$XDG_CONFIG_HOME/edge-asr/edge-asr.toml`` (or, instead of both, the file named by ``--config``),
-``EDGE_ASR_<GROUP>_<NAME>``, options. Every value keeps the name of the layer it came from.
+``EDGE_ASR_<GROUP>_<NAME>`` (or ``…_FILE``, which names a file with the value), options. Every value keeps the name of
+the layer it came from.
 What nobody knows is an error with a suggestion, since a misspelt setting that is passed over in silence
 looks like one that does nothing.
 """
@@ -19,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from edge_asr.cli.variable_files import variable_texts
 from edge_asr.errors import ConfigurationError
 from edge_asr.settings import NumberOrAuto, Settings, group_names
 
@@ -148,7 +150,7 @@ def environment_layer(environment: Mapping[str, str]) -> Layer:
     by_variable = {key.variable: key for key in KEYS.values()}
     values: dict[str, object] = {}
     origins: dict[str, str] = {}
-    for name, text in sorted(environment.items()):
+    for name, (text, origin) in sorted(variable_texts(environment, by_variable).items()):
         if not name.startswith(_PREFIX) or name in _NOT_SETTINGS or not text:
             continue
         if (key := by_variable.get(name)) is None:
@@ -157,8 +159,8 @@ def environment_layer(environment: Mapping[str, str]) -> Layer:
         try:
             values[key.path] = _parsed(key, text)
         except ConfigurationError as error:
-            raise ConfigurationError(f"{name}: {error}") from error
-        origins[key.path] = name
+            raise ConfigurationError(f"{origin}: {error}") from error
+        origins[key.path] = origin
     return Layer(values, origins)
 
 

@@ -95,7 +95,7 @@ def test_every_alert_uses_metrics_that_exist_and_says_what_to_do(families: list[
     assert len(alerts) == len({alert.split("\n")[0] for alert in alerts}) >= 6
     for alert in alerts:
         used = set(_NAME.findall(alert))
-        assert used
+        assert used or "up{" in alert  # Prometheus's own
         assert used <= known
         assert "description:" in alert
-    assert set(_LABELS.findall(text.replace("labels: {", ""))) <= {"reason", "code"}
+    assert set(_LABELS.findall(text.replace("labels: {", ""))) <= {"reason", "code", "job"}

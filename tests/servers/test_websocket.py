@@ -134,9 +134,7 @@ async def test_a_handshake_before_the_model_is_loaded_is_refused_so_that_a_balan
             await native_client(base)
     response = refused.value.response
     assert (response.status_code, response.headers["Retry-After"]) == (503, "1")
-    assert json.loads(response.body or b"") == {
-        "error": "not ready: the model is being loaded; try again in a moment"
-    }
+    assert json.loads(response.body or b"") == {"error": "not ready: the model is being loaded; try again in a moment"}
 
 
 async def test_a_failing_session_ends_with_its_reason() -> None:
