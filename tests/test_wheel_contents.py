@@ -13,5 +13,6 @@ def test_the_wheel_holds_every_manifest_and_the_bundled_model_only() -> None:
     included = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
     manifests = {f"models/{path.name}" for path in (ROOT / "models").glob("*.toml")}
 
+    assert included.pop("packaging/systemd") == "edge_asr/_systemd"
     assert set(included) == {"models/starter-en", *manifests}
     assert all(target == f"edge_asr/_{source}" for source, target in included.items())

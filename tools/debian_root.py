@@ -60,24 +60,30 @@ class DebianRoot:
             words: The command.
             has_network: Whether it reaches this machine's network; else not even loopback of this machine.
             options: More of bubblewrap's.
-            environment: Instead of ``PLAIN``.
+            environment: Beside ``PLAIN``.
         """
-        variables = dict(PLAIN if environment is None else environment)
+        variables = PLAIN | (environment or {})
         if self.machine == "aarch64":
-            variables["QEMU_CPU"] = CPU
+            variables |= {"QEMU_CPU": CPU}
         seen = ["--bind", str(self.folder), "/", "--dev", "/dev", "--proc", "/proc", *self._board()]
         seen += ["--ro-bind", "/etc/resolv.conf", "/etc/resolv.conf"] if has_network else ["--unshare-net"]
         apart = ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--die-with-parent", "--clearenv"]
         named = [part for name, value in variables.items() for part in ("--setenv", name, value)]
-        return ["bwrap", *seen, *apart, "--cap-add", "ALL", *named, "--chdir", "/", *options, "--", *words]
+        return ["bwrap", *seen, *apart, "--cap-add", "ALL", *named, *options, "--", *words]
 
-    def run(self, *words: str, has_network: bool = False, options: Sequence[str] = ()) -> str:
+    def run(
+        self,
+        *words: str,
+        has_network: bool = False,
+        options: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
+    ) -> str:
         """Run a command as root and return its standard output; its errors are shown.
 
         Raises:
             subprocess.CalledProcessError: It failed.
         """
-        command = self.command(words, has_network=has_network, options=options)
+        command = self.command(words, has_network=has_network, options=options, environment=environment)
         return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
     def _board(self) -> list[str]:

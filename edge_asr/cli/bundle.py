@@ -64,10 +64,11 @@ def bundle(
     extras: tuple[str, ...],
     wheel: Path | None,
 ) -> None:
-    """Pack wheels, models and configuration for a board without a network.
+    """Pack everything for a board without a network.
 
-    Run it where there is a network. Without -m the model that is active here goes along, and silero-vad always, where
-    it is installed. The file of --config becomes the board's configuration. On the board: unpack, and run install.
+    Wheels, models and configuration go into one archive; make it where there is a network. Without -m the model that is
+    active here goes along, and silero-vad always, where it is installed. The file of --config becomes the board's
+    configuration. On the board: unpack, and run install.
 
     \b
     Example:

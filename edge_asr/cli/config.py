@@ -70,16 +70,31 @@ def check(file: Path) -> None:
 def init(output: Path | None) -> None:
     """Write a configuration file in which everything is explained and nothing is changed.
 
+    Nothing is asked: what could be found out about this machine stands at its head, the words that choose each
+    microphone among it.
+
     \b
     Example:
       edge-asr config init -o edge-asr.toml
     """
+    from edge_asr.cli.machine_notes import machine_notes
+
+    document = machine_notes() + default_document()
     if output is None:
-        click.echo(default_document(), nl=False)
+        click.echo(document, nl=False)
         return
+    write_new(output, document)
+
+
+def write_new(path: Path, document: str) -> None:
+    """Write a configuration file where there is none.
+
+    Raises:
+        ConfigurationError: There is one, or none can be written there.
+    """
     try:
-        with output.open("x", encoding="utf-8") as file:
-            file.write(default_document())
+        with path.open("x", encoding="utf-8") as file:
+            file.write(document)
     except OSError as error:
-        raise ConfigurationError(f"cannot write {output}: {error.strerror}; name another file") from error
-    click.echo(f"{output} written", err=True)
+        raise ConfigurationError(f"cannot write {path}: {error.strerror}; name another file") from error
+    click.echo(f"{path} written", err=True)

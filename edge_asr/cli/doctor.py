@@ -30,6 +30,11 @@ def doctor(invocation: Invocation, *, as_json: bool) -> int:
       edge-asr doctor
       edge-asr doctor --json
     """
+    return examine(invocation, as_json=as_json)
+
+
+def examine(invocation: Invocation, *, as_json: bool = False) -> int:
+    """Look at everything and say it; the exit code."""
     from edge_asr.cli.doctor_report import document, render
     from edge_asr.resources.board import read_board
 

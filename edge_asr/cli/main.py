@@ -55,9 +55,8 @@ COMMANDS: Mapping[str, CommandEntry] = MappingProxyType(
         "plan": CommandEntry("edge_asr.cli.plan:plan", "Work out how many boards a load needs."),
         "doctor": CommandEntry("edge_asr.cli.doctor:doctor", "Find out what will go wrong on this machine."),
         "devices": CommandEntry("edge_asr.cli.devices:devices", "List the sound devices that record."),
-        "bundle": CommandEntry(
-            "edge_asr.cli.bundle:bundle", "Pack wheels, models and configuration for a board without a network."
-        ),
+        "setup": CommandEntry("edge_asr.cli.setup:setup", "Examine, tune and test this board, and start the service."),
+        "bundle": CommandEntry("edge_asr.cli.bundle:bundle", "Pack everything for a board without a network."),
         "config": CommandEntry("edge_asr.cli.config:config", "Show, check or write the configuration."),
     }
 )

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from edge_asr.cli.messages import complain, remark, warn
-from edge_asr.cli.options import FiniteRange, Invocation, common_options, json_option, pass_invocation
+from edge_asr.cli.options import DEFAULT_MAX_WER, FiniteRange, Invocation, common_options, json_option, pass_invocation
 from edge_asr.cli.progress import download_progress
 from edge_asr.cli.stores import VAD_MODEL, installed_vad, open_store
 from edge_asr.errors import ConfigurationError, EdgeAsrError, ModelDamaged, ModelNotFound
@@ -145,7 +145,7 @@ def verify(invocation: Invocation, *, names: tuple[str, ...], as_json: bool) -> 
 @click.option(
     "--max-wer",
     type=FiniteRange(0, 1),
-    default=0.25,
+    default=DEFAULT_MAX_WER,
     show_default=True,
     help="Highest word error rate on the bundled recordings; 1 where the model is made for other words.",
 )

@@ -19,6 +19,9 @@ from edge_asr.store.locations import store_locations
 PROFILE_FILE = "board-profile.toml"
 """What ``tune`` writes into the store."""
 
+DEFAULT_MAX_WER = 0.25
+"""On the bundled recordings: a model that understands less of them should not become the active one unasked."""
+
 
 class FiniteRange(click.FloatRange):
     """A range of real numbers; ``nan`` is in none, though it is neither below nor above it."""

@@ -1,0 +1,175 @@
+"""The work of ``setup``: the steps in their order, and what becomes of a service that runs meanwhile."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from edge_asr.cli import exit_codes
+from edge_asr.cli.config import write_new
+from edge_asr.cli.configuration import SYSTEM_FILE, user_file
+from edge_asr.cli.machine_notes import machine_notes
+from edge_asr.cli.messages import remark
+from edge_asr.cli.options import DEFAULT_MAX_WER, Invocation
+from edge_asr.cli.settings_reference import default_document
+from edge_asr.deployment.service import UNIT, Service, hidden_by, unit_template
+from edge_asr.errors import ConfigurationError, MachineError
+
+SYSTEM_UNITS = Path("/etc/systemd/system")
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the command line said."""
+
+    model: str
+    """Empty for the active one."""
+    streams: int
+    is_of_the_user: bool
+    is_tuned: bool
+    is_served: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One of the things that setup does."""
+
+    name: str
+    run: Callable[[], int]
+    """Its exit code; anything but 0 is the end."""
+
+
+def run_job(invocation: Invocation, wish: Wish) -> int:
+    """Everything, in order.
+
+    Raises:
+        EdgeAsrError: What a step cannot do; those after it are not begun.
+    """
+    service = service_here(is_of_the_user=wish.is_of_the_user)
+    if wish.is_served:
+        _require_rights(wish)
+        service.check()
+    with _quiet(service) if wish.is_served else contextlib.nullcontext():
+        status = run_steps(list(_measuring(invocation, wish)))
+    if status != exit_codes.DONE or not wish.is_served:
+        return status
+    return run_steps([Step("service", lambda: _serve(invocation, service, wish))])
+
+
+def run_steps(steps: list[Step]) -> int:
+    """One after the other, up to the first that says no; its exit code."""
+    for step in steps:
+        remark(f"setup: {step.name}")
+        status = step.run()
+        if status != exit_codes.DONE:
+            remark(f"setup: {step.name} said no; nothing after it was done")
+            return status
+    return exit_codes.DONE
+
+
+def service_here(*, is_of_the_user: bool) -> Service:
+    """The service that would run this very installation."""
+    folder = _user_units() if is_of_the_user else SYSTEM_UNITS
+    return Service([*program(), "serve"], folder, is_of_the_user)
+
+
+def program() -> list[str]:
+    """What starts the command line that runs, for somebody without our environment."""
+    script = Path(sys.executable).with_name("edge-asr")
+    return [str(script)] if script.is_file() else [sys.executable, "-m", "edge_asr"]
+
+
+def _measuring(invocation: Invocation, wish: Wish) -> Iterator[Step]:
+    yield Step("doctor", lambda: _examine(invocation))
+    yield Step("configuration", lambda: _configure(wish))
+    if wish.is_tuned:
+        yield Step("tune", lambda: _tune(invocation, wish))
+    yield Step("selftest", lambda: _test(invocation, wish))
+    if wish.model:
+        yield Step("model", lambda: _activate(invocation, wish.model))
+
+
+def _examine(invocation: Invocation) -> int:
+    from edge_asr.cli.doctor import examine
+
+    return examine(invocation)
+
+
+def _configure(wish: Wish) -> int:
+    """A file in which everything is explained, for whoever wants to change something later; an existing one is kept."""
+    path = user_file(os.environ) if wish.is_of_the_user or os.geteuid() != 0 else SYSTEM_FILE
+    if path is not None and not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_new(path, machine_notes() + default_document())
+    return exit_codes.DONE
+
+
+def _activate(invocation: Invocation, model: str) -> int:
+    from edge_asr.cli.activation import activate_here
+    from edge_asr.cli.stores import open_store
+
+    store = open_store()
+    activate_here(store, model, invocation.configuration().settings, DEFAULT_MAX_WER)
+    store.activate(model)
+    return exit_codes.DONE
+
+
+def _tune(invocation: Invocation, wish: Wish) -> int:
+    from edge_asr.cli.tune_job import run_job as tune
+
+    return tune(wish.model, wish.streams, None, invocation.configuration(with_profile=False).settings, is_dry=False)
+
+
+def _test(invocation: Invocation, wish: Wish) -> int:
+    from edge_asr.cli.selftest_job import run_job as test
+
+    return test(wish.model, "default", None, None, invocation.configuration().settings)
+
+
+def _serve(invocation: Invocation, service: Service, wish: Wish) -> int:
+    from edge_asr.cli.stores import choose_model, open_store
+
+    settings = invocation.configuration().settings
+    model = choose_model(open_store(), settings.model)
+    if not wish.is_of_the_user and (hidden := hidden_by(model.directory)):
+        raise ConfigurationError(
+            f"the service may not look into {hidden}, where model {model.manifest.name!r} is; "
+            f"run `sudo EDGE_ASR_HOME=/var/lib/edge-asr edge-asr models import {model.directory}`"
+        )
+    path = service.install(unit_template(f"user/{UNIT}" if wish.is_of_the_user else UNIT))
+    if path is not None:
+        remark(f"{path} written")
+    remark(f"the service runs, and will at every boot; its page: http://{settings.server.host}:{settings.server.port}")
+    return exit_codes.DONE
+
+
+def _require_rights(wish: Wish) -> None:
+    """Before minutes of work.
+
+    Raises:
+        MachineError: The machine's service is root's to install.
+    """
+    if not wish.is_of_the_user and os.geteuid() != 0:
+        raise MachineError("a service of the machine is root's to install: run this with sudo, or say --user")
+
+
+def _user_units() -> Path:
+    base = os.environ.get("XDG_CONFIG_HOME") or f"{os.environ.get('HOME', '')}/.config"
+    return Path(base) / "systemd" / "user"
+
+
+@contextlib.contextmanager
+def _quiet(service: Service) -> Iterator[None]:
+    """Without the daemon, which would disturb what is measured; as before, where anything fails."""
+    was_active = service.is_active()
+    if was_active:
+        service.stop()
+    try:
+        yield
+    finally:
+        if was_active:
+            service.start()

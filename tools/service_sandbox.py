@@ -1,0 +1,94 @@
+"""The restrictions of a systemd unit, by bubblewrap: where no systemd runs, the daemon meets what its unit lets it see.
+
+Emulated are the file system (ProtectSystem, ProtectHome, PrivateTmp and the directories of the service), user and
+groups, capabilities, umask and the environment. Not emulated: filters of system calls and address families, control
+groups.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from configparser import ConfigParser
+from pathlib import Path
+
+from tools.debian_root import DebianRoot
+
+INSIDE = Path(__file__).with_name("service_inside.py")
+DIRECTORIES: Mapping[str, str] = {
+    "StateDirectory": "/var/lib",
+    "RuntimeDirectory": "/run",
+    "ConfigurationDirectory": "/etc",
+}
+WRITABLE = ("StateDirectory", "RuntimeDirectory")
+
+
+def read_service(unit: Path) -> Mapping[str, str]:
+    """The ``[Service]`` section; of a setting that stands there twice, the last."""
+    parser = ConfigParser(interpolation=None, strict=False)
+    parser.optionxform = str  # type: ignore[assignment,method-assign]
+    parser.read(unit)
+    return dict(parser["Service"])
+
+
+def sandbox(root: Path, service: Mapping[str, str]) -> list[str]:
+    """bubblewrap's options for the file system that the service sees.
+
+    Args:
+        root: The system's folder on this machine.
+        service: The section of its unit.
+    """
+    options: list[str] = []
+    if service.get("ProtectSystem") == "strict":
+        options += ["--remount-ro", "/"]
+    if service.get("ProtectHome") == "yes":
+        options += ["--tmpfs", "/home", "--tmpfs", "/root"]
+    if service.get("PrivateTmp") == "yes":
+        options += ["--tmpfs", "/tmp", "--tmpfs", "/var/tmp"]  # noqa: S108 - the sandbox's own
+    for setting in WRITABLE:
+        if name := service.get(setting):
+            path = f"{DIRECTORIES[setting]}/{name}"
+            options += ["--bind", f"{root}{path}", path]
+    return options
+
+
+def environment(service: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """What systemd tells a service of the system; a home is not among it."""
+    for setting, parent in DIRECTORIES.items():
+        if name := service.get(setting):
+            words = setting.removesuffix("Directory").upper()
+            yield f"{words}_DIRECTORY", f"{parent}/{name}"
+    if seconds := service.get("WatchdogSec"):
+        yield "WATCHDOG_USEC", f"{int(seconds)}000000"
+
+
+def serve_and_ask(root: DebianRoot, unit: Path, user: str, client: Sequence[str], clips: Path) -> str:
+    """Start the service's command in a system under the unit's restrictions, and a client beside it.
+
+    Args:
+        root: The system.
+        unit: The installed unit, on this machine.
+        user: Who the service runs as.
+        client: Its command; recordings are in ``/mnt``.
+        clips: That folder, on this machine.
+
+    Returns:
+        What the client printed.
+
+    Raises:
+        subprocess.CalledProcessError: The daemon did not start, hear or end as it should.
+    """
+    service = read_service(unit)
+    runtime = root.folder / "run" / service["RuntimeDirectory"]
+    runtime.mkdir(exist_ok=True)
+    root.run("chown", f"{user}:{user}", f"/run/{service['RuntimeDirectory']}")
+    told = {
+        "command": service["ExecStart"].split(),
+        "user": user,
+        "groups": service.get("SupplementaryGroups", "").split(),
+        "umask": int(service.get("UMask", "0022"), 8),
+        "environment": dict(environment(service)),
+        "client": list(client),
+    }
+    seen = [*sandbox(root.folder, service), "--ro-bind", str(clips), "/mnt", "--ro-bind", str(INSIDE), "/srv"]
+    return root.run("python3", "/srv", json.dumps(told), options=seen)
