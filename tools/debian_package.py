@@ -51,7 +51,7 @@ def build(root: DebianRoot, tree: Path, machine: Machine, *, is_trial: bool = Fa
         is_trial: Whether to compress it quickly rather than well.
 
     Raises:
-        subprocess.CalledProcessError: It cannot be built, or lintian objects.
+        Failed: It cannot be built, or lintian objects.
     """
     inside = "/build/edge-asr"
     place = ["--bind", str(tree.parent), "/build", "--chdir", inside]

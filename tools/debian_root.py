@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -37,6 +38,10 @@ AARCH64_FORMAT = (
 """The head of an ELF executable for aarch64, as the kernel's table of binary formats wants it."""
 
 PLAIN = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"}
+
+
+class Failed(Exception):
+    """A command in a root failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +86,13 @@ class DebianRoot:
         """Run a command as root and return its standard output; its errors are shown.
 
         Raises:
-            subprocess.CalledProcessError: It failed.
+            Failed: It failed; with what it wrote to standard output.
         """
         command = self.command(words, has_network=has_network, options=options, environment=environment)
-        return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+        ran = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)
+        if ran.returncode != 0:
+            raise Failed(f"{ran.stdout}`{shlex.join(words)}` left with {ran.returncode} in {self.folder}")
+        return ran.stdout
 
     def _board(self) -> list[str]:
         """The kernel's words on a board, where one is emulated: those on this machine would lead onnxruntime astray."""

@@ -76,7 +76,7 @@ def serve_and_ask(root: DebianRoot, unit: Path, user: str, client: Sequence[str]
         What the client printed.
 
     Raises:
-        subprocess.CalledProcessError: The daemon did not start, hear or end as it should.
+        Failed: The daemon did not start, hear or end as it should.
     """
     service = read_service(unit)
     runtime = root.folder / "run" / service["RuntimeDirectory"]
