@@ -23,6 +23,7 @@ NoticeCode = Literal[
     "audio_clipped",
     "format_suspicious",
     "rate_suspicious",
+    "second_pass_skipped",
     "engine_restarted",
     "model_changed",
     "lighter_model",

@@ -179,6 +179,23 @@ class TextSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class SecondPassSettings:
+    """Finals from a second, better model behind a streaming one. TOML table ``[second_pass]``."""
+
+    model: str = ""
+    """Store name of a non-streaming model that hears each segment again when it is over; empty for none. Partials are
+    the streaming model's, finals its own."""
+    deadline_ms: int = 1500
+    """How long a final is waited for after its segment is over; then it is the streaming model's."""
+    threads: int = 1
+    """Threads of the second model; they give way to the decoding of partials."""
+
+    def __post_init__(self) -> None:
+        _in_range("second_pass", "deadline_ms", self.deadline_ms, 50, 60_000)
+        _in_range("second_pass", "threads", self.threads, 1, 64)
+
+
+@dataclass(frozen=True, slots=True)
 class WorkerSettings:
     """The process that holds the engine. TOML table ``[worker]``."""
 
@@ -435,6 +452,7 @@ class Settings:
     endpoint: EndpointSettings = field(default_factory=EndpointSettings)
     scheduler: SchedulerSettings = field(default_factory=SchedulerSettings)
     gate: GateSettings = field(default_factory=GateSettings)
+    second_pass: SecondPassSettings = field(default_factory=SecondPassSettings)
     text: TextSettings = field(default_factory=TextSettings)
     worker: WorkerSettings = field(default_factory=WorkerSettings)
     server: ServerSettings = field(default_factory=ServerSettings)

@@ -5,6 +5,7 @@
     python tools/quality.py transcribe   # `edge-asr transcribe` against sherpa-onnx called directly, one thread each
     python tools/quality.py live         # the daemon at live pace, streaming over the websocket
     python tools/quality.py gate         # conversations with the silence gate and without (silence.py, conversation.py)
+    python tools/quality.py tiers        # a second pass behind a streaming model, and each alone (tiers.py)
     python tools/quality.py nothing      # an hour each of silence, noise and tones: no word may come (nothing.py)
     python tools/quality.py quantize     # the best model within a budget against the usual int8 (quantization.py)
 
@@ -33,6 +34,7 @@ from nothing import measure_nothing
 from prompts import Prompt, load_prompts
 from quantization import measure_quantization
 from silence import measure_gate
+from tiers import measure_tiers
 
 from edge_asr.cli.stores import DICTATION_MODEL, open_store
 from edge_asr.scoring import score
@@ -44,21 +46,23 @@ ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Accuracy and speed on real human speech.")
-    parser.add_argument("figure", choices=("transcribe", "live", "bare", "gate", "nothing", "quantize"))
+    parser.add_argument("figure", choices=("transcribe", "live", "bare", "gate", "nothing", "tiers", "quantize"))
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures to FILE")
     parser.add_argument("--audio", type=Path, default=Path(tempfile.gettempdir()) / "edge-asr-prompts", metavar="DIR")
     parser.add_argument("--streams", type=int, default=4, help="live: streams at a time (default 4)")
-    parser.add_argument("--model", default="starter-en", help="gate, nothing: model (starter-en)")
+    parser.add_argument("--model", default="starter-en", help="gate, nothing, tiers: model (starter-en)")
     parser.add_argument("--minutes", type=float, default=60.0, help="nothing: of each sound (60)")
     parser.add_argument("--recordings", action="store_true", help="nothing: also as recordings, without a gate")
     parser.add_argument("--no-vad", action="store_true", help="nothing: as if silero-vad were not installed")
     parser.add_argument("--digits", type=Path, metavar="DIR", help="gate: spoken digits, DIGIT_SPEAKER_NUMBER.wav")
-    parser.add_argument("--every", type=int, default=1, metavar="N", help="gate: every Nth recording (1)")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="gate, tiers: every Nth recording (1)")
     parser.add_argument("--eval", type=Path, metavar="MANIFEST", help="quantize: recordings to judge by")
     parser.add_argument("--quantized", type=Path, metavar="DIR", help="quantize: what it wrote, or shall write")
     options = parser.parse_args()
     if options.figure == "quantize":
         figures = measure_quantization(options)
+    elif options.figure == "tiers":
+        figures = measure_tiers(options)
     elif options.figure == "nothing":
         figures = measure_nothing(options)
     elif options.figure == "gate":

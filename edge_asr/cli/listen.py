@@ -11,6 +11,7 @@ from edge_asr.cli.options import (
     model_option,
     pass_invocation,
     provider_option,
+    second_pass_option,
     text_options,
     text_settings,
 )
@@ -24,6 +25,7 @@ from edge_asr.errors import ConfigurationError
 @model_option
 @provider_option
 @commands_option
+@second_pass_option
 @text_options
 @click.option("--jsonl", "as_jsonl", is_flag=True, help="One JSON document per line for everything that is heard.")
 @click.option("--srt", "as_srt", is_flag=True, help="Subtitles, each as soon as it is final.")
@@ -35,6 +37,7 @@ def listen(
     model: str | None,
     provider: str | None,
     commands: str | None,
+    second_pass: str | None,
     itn: bool | None,
     punctuation: bool | None,
     as_jsonl: bool,
@@ -61,6 +64,7 @@ def listen(
         "engine.provider": ("--provider", provider),
         "microphone.device": ("--device", device),
         "commands.file": ("--commands", commands),
+        "second_pass.model": ("--second-pass", second_pass),
         **text_settings(itn, punctuation),
     }
     settings = invocation.configuration(options).settings

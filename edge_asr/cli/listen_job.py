@@ -35,7 +35,7 @@ def run_job(settings: Settings, listen_format: ListenFormat) -> None:
     """
     check_name(settings.microphone.device)
     store = open_store()
-    model = choose_model(store, settings.model, prefers_dictation=True)
+    model = choose_model(store, settings.model, prefers_dictation=not settings.second_pass.model)
     if (note := words_note(store, model)) and not settings.engine.graph:
         remark(note)
     logging.getLogger("edge_asr.listening").setLevel(logging.ERROR)  # the captions say the same

@@ -131,6 +131,15 @@ def commands_option(command: Command) -> Command:
     )(command)
 
 
+def second_pass_option(command: Command) -> Command:
+    """``--second-pass MODEL``."""
+    return click.option(
+        "--second-pass",
+        metavar="MODEL",
+        help="Non-streaming model that hears each segment again, for its final, behind a streaming one.",
+    )(command)
+
+
 def text_options(command: Command) -> Command:
     """``--itn`` and ``--punctuation``, and their contraries."""
     for option in (

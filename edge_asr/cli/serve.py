@@ -16,6 +16,7 @@ from edge_asr.cli.options import (
     model_option,
     pass_invocation,
     provider_option,
+    second_pass_option,
     text_options,
     text_settings,
 )
@@ -27,6 +28,7 @@ from edge_asr.settings import Settings
 @model_option
 @provider_option
 @commands_option
+@second_pass_option
 @text_options
 @click.option("--host", metavar="HOST", help="Address for HTTP and websocket; 0.0.0.0 for every interface.")
 @click.option("--port", type=int, metavar="PORT", help="Port for HTTP and websocket; 0 takes a free one.")
@@ -60,6 +62,7 @@ def serve(
     model: str | None,
     provider: str | None,
     commands: str | None,
+    second_pass: str | None,
     itn: bool | None,
     punctuation: bool | None,
     host: str | None,
@@ -91,6 +94,7 @@ def serve(
         "model": ("-m", model),
         "engine.provider": ("--provider", provider),
         "commands.file": ("--commands", commands),
+        "second_pass.model": ("--second-pass", second_pass),
         **text_settings(itn, punctuation),
         "server.host": ("--host", host),
         "server.port": ("--port", port),

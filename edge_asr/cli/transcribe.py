@@ -11,6 +11,7 @@ from edge_asr.cli.options import (
     model_option,
     pass_invocation,
     provider_option,
+    second_pass_option,
     text_options,
     text_settings,
 )
@@ -41,6 +42,7 @@ from edge_asr.cli.options import (
 @click.option("--raw", metavar="FORMAT", help="Recordings are samples without a header, such as s16le:16000:1.")
 @click.option("--hotwords", metavar="FILE", help="Words and phrases to expect, one a line; for streaming transducers.")
 @commands_option
+@second_pass_option
 @text_options
 @model_option
 @provider_option
@@ -57,6 +59,7 @@ def transcribe(
     raw: str | None,
     hotwords: str | None,
     commands: str | None,
+    second_pass: str | None,
     itn: bool | None,
     punctuation: bool | None,
     model: str | None,
@@ -82,6 +85,7 @@ def transcribe(
         "model": ("-m", model),
         "engine.provider": ("--provider", provider),
         "commands.file": ("--commands", commands),
+        "second_pass.model": ("--second-pass", second_pass),
         **text_settings(itn, punctuation),
         "engine.hotwords_file": ("--hotwords", hotwords),
         # No other way of decoding heeds them.

@@ -18,6 +18,7 @@ from edge_asr.cli.stores import choose_model, installed_vad, open_store, words_n
 from edge_asr.cli.transcript_output import TranscriptOutput, open_output
 from edge_asr.cli.transcripts import RecordingTranscript, TranscriptFormat
 from edge_asr.clock import MonotonicClock
+from edge_asr.engines.second_pass import InlinePass
 from edge_asr.errors import ConfigurationError, InputError, SessionError
 from edge_asr.events import Final, Partial, TranscriptEvent
 from edge_asr.requests import Channel, SessionOptions
@@ -31,7 +32,7 @@ from edge_asr.transcription import transcribe
 from edge_asr.workers.configuration import pack
 from edge_asr.workers.loaded_model import LoadedModel
 from edge_asr.workers.loading import load_model
-from edge_asr.workers.models import installed_punctuation
+from edge_asr.workers.models import installed_punctuation, second_model
 
 _log = logging.getLogger(__name__)
 
@@ -101,7 +102,7 @@ def run_job(wishes: Wishes, settings: Settings) -> int:
         with_events=wishes.has_partials,
     ) as output:
         store = open_store()
-        model = choose_model(store, settings.model, prefers_dictation=True)
+        model = choose_model(store, settings.model, prefers_dictation=not settings.second_pass.model)
         loaded = _load(store, model, settings)
         clock = MonotonicClock()
         loop = DecodeLoop(
@@ -113,6 +114,7 @@ def run_job(wishes: Wishes, settings: Settings) -> int:
             listen=loaded.listen,
             expect=loaded.expect,
             write=loaded.write,
+            second_hearing=loaded.hear_again(InlinePass, settings.second_pass, clock),
         )
         job = _Job(wishes, loop, model.manifest.name, output, clock)
         try:
@@ -126,8 +128,11 @@ def run_job(wishes: Wishes, settings: Settings) -> int:
 
 
 def _load(store: ModelStore, model: InstalledModel, settings: Settings) -> LoadedModel:
-    loaded = load_model(pack(model.directory, settings, installed_vad(store), installed_punctuation(store)))
-    note_of_words = "" if settings.engine.graph else words_note(store, model)  # which tells of the model's own graph
+    second = second_model(store, model.manifest, settings.second_pass)
+    behind = second.directory if second else None
+    loaded = load_model(pack(model.directory, settings, installed_vad(store), installed_punctuation(store), behind))
+    # The note tells of the model's own graph, and of its own finals.
+    note_of_words = "" if settings.engine.graph or second else words_note(store, model)
     for note in (note_of_words, *loaded.notes):
         if note:
             remark(note)

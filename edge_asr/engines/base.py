@@ -14,7 +14,7 @@ One contract suite (``tests/engines/test_contract.py``) runs against every imple
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -49,6 +49,11 @@ class Hypothesis:
     segment and ``reset``; audio after ``decoded_samples`` is kept for the next one."""
     path: ConstrainedPath | None = None
     """What a constraint made of it; ``text`` and ``tokens`` are the free decode all the same."""
+
+    def later(self, seconds: float, decoded_samples: int) -> Hypothesis:
+        """The same text, its tokens so much later, as part of more audio."""
+        tokens = tuple(replace(token, start_s=token.start_s + seconds) for token in self.tokens)
+        return replace(self, tokens=tokens, decoded_samples=decoded_samples)
 
 
 EMPTY_HYPOTHESIS = Hypothesis("", (), 0)

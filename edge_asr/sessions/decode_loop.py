@@ -23,6 +23,7 @@ from edge_asr.requests import Resume, SessionOptions
 from edge_asr.sessions.intake import Intake
 from edge_asr.sessions.loop_figures import LoopFigures, Progress, progress_of, with_session
 from edge_asr.sessions.scheduler import Scheduler
+from edge_asr.sessions.second_hearing import SecondHearing
 from edge_asr.sessions.session import STEP_S, Session, SessionSettings
 from edge_asr.sessions.step_work import StepWork
 from edge_asr.settings import EndpointSettings, GateSettings, SchedulerSettings
@@ -75,6 +76,7 @@ class DecodeLoop:
         listen: Callable[[str | None], Listening] = _to_open_speech,
         expect: Callable[[Sequence[str]], HotwordList] = _expecting_nothing,
         write: Callable[[SessionOptions], Writing] = _as_heard,
+        second_hearing: SecondHearing | None = None,
     ) -> None:
         """Besides what the class says.
 
@@ -90,6 +92,7 @@ class DecodeLoop:
             listen: What a session listens for that asks for these commands (``SessionOptions.commands``).
             expect: What the engine is told to expect in a session with these hotwords (``SessionOptions.hotwords``).
             write: What the texts of a session with these options go through.
+            second_hearing: What hears each segment again for its final.
         """
         self._write = write
         self._expect = expect
@@ -115,6 +118,7 @@ class DecodeLoop:
             accumulate_s=scheduler.accumulate_ms / 1000,
             open_gate=_gates(gate, described),
             may_imagine=described.may_imagine,
+            second_hearing=second_hearing,
         )
         self._members: dict[str, _Member] = {}
         self._stirred: dict[str, Session] = {}
@@ -257,7 +261,7 @@ class DecodeLoop:
         ready = [session for session in list(self._stirred.values()) if self._prepare(session)]
         now_ns = self._clock.now_ns()
         choice = self._scheduler.choose(ready, self._may_follow(ready), now_ns)
-        self._wait_until_ns = choice.wait_until_ns
+        self._wait_until_ns = min((*_known(choice.wait_until_ns), *self._deadlines_of_finals()), default=None)
         self._queue_depth = max(self._queue_depth, len(ready))
         if not choice.batch:
             return False
@@ -272,6 +276,11 @@ class DecodeLoop:
         if self._wait_until_ns is None:
             return None
         return max(0.0, (self._wait_until_ns - self._clock.now_ns()) / 1e9)
+
+    def _deadlines_of_finals(self) -> list[int]:
+        """When finals that are on their way are no longer waited for."""
+        awaiting = self._stirred.values()
+        return [until_ns for session in awaiting for until_ns in _known(session.awaits_until_ns)]
 
     def _may_follow(self, ready: Sequence[Session]) -> int:
         """Live sessions that are not ready and may become so: silent ones will not."""
@@ -312,18 +321,24 @@ class DecodeLoop:
 
     def _prepare(self, session: Session) -> bool:
         """Whether the session can be decoded; reading its last hypothesis may fail it, and only it."""
-        self._on_native((session.session_id,))
+        self._enter_native(session.session_id)
         try:
             is_ready = session.prepare()
         except EngineFailed as error:
             session.fail(error)
             is_ready = False
         finally:
-            self._on_native(())
+            self._enter_native()
         if not is_ready:
-            self._stirred.pop(session.session_id, None)
+            if not session.is_awaiting_final:
+                self._stirred.pop(session.session_id, None)
             self._collect(session)
         return is_ready
+
+    def _enter_native(self, *session_ids: str) -> None:
+        """Say whose audio native code sees from now on: these, and those whose segments a second model hears."""
+        also = (each.session_id for each in self._stirred.values() if each.is_awaiting_final)
+        self._on_native(tuple(dict.fromkeys((*session_ids, *also))))
 
     def _decode(self, batch: Sequence[Session], started_ns: int) -> None:
         self.batch_sizes.add(len(batch))
@@ -331,7 +346,7 @@ class DecodeLoop:
             self.waits.add(max(0, started_ns - session.ready_ns) / 1e9)
             session.is_late = session.options.is_live and started_ns > session.due_ns + self._stale_after_ns
         due_ns = [None if session.is_closing else session.due_ns for session in batch]
-        self._on_native([session.session_id for session in batch])
+        self._enter_native(*(session.session_id for session in batch))
         try:
             self._engine.decode([session.stream for session in batch])
         except EngineFailed as error:
@@ -339,7 +354,7 @@ class DecodeLoop:
                 session.fail(error)
         for session in batch:
             _look(session)
-        self._on_native(())
+        self._enter_native()
         ended_ns = self._clock.now_ns()
         self.steps.add((ended_ns - started_ns) / 1e9)
         self.work.add(batch, due_ns, started_ns, ended_ns)
@@ -377,6 +392,10 @@ def _gates(settings: GateSettings, engine: EngineDescription) -> Callable[[], Ga
         for length_ms in (engine.first_step_ms, engine.chunk_ms, engine.tail_padding_ms)
     )
     return lambda: SilenceGate(settings, engine.sample_rate_hz, EngineSteps(first, every, tail))
+
+
+def _known(time_ns: int | None) -> tuple[int, ...]:
+    return () if time_ns is None else (time_ns,)
 
 
 def _look(session: Session) -> None:

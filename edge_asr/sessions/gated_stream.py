@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from edge_asr.audio import Float32Array
+from edge_asr.engines.audio_buffer import AudioBuffer
 from edge_asr.engines.base import EngineStream
 from edge_asr.pipeline.gate import Gate
 from edge_asr.sessions.backlog import Piece
@@ -15,9 +17,11 @@ class GatedStream:
         stream: A fresh one.
         gate: What decides which audio it gets.
         position: Where it begins, since the session began.
+        keeps_audio: Whether the audio of the open segment is kept, to be heard again.
     """
 
-    def __init__(self, stream: EngineStream, gate: Gate, position: int) -> None:
+    def __init__(self, stream: EngineStream, gate: Gate, position: int, *, keeps_audio: bool = False) -> None:
+        self._audio = AudioBuffer() if keeps_audio else None
         self.stream = stream
         self.is_finished = False
         self._gate = gate
@@ -53,6 +57,8 @@ class GatedStream:
             if passage.skipped_samples:
                 self._timeline.shift(self._given, passage.skipped_samples)
             self.stream.accept(passage.samples)
+            if self._audio is not None:
+                self._audio.append(passage.samples)
             self._given += len(passage.samples)
 
     def finish(self) -> None:
@@ -68,11 +74,27 @@ class GatedStream:
         self._timeline.begin_stream(position)
         self._gate.begin_stream()
         self._given = 0
+        if self._audio is not None:
+            self._audio = AudioBuffer()
 
-    def reset(self, decoded_samples: int) -> None:
-        """The stream begins a new segment; nobody asks for positions before this one again."""
+    def reset(self, decoded_samples: int, keep_samples: int = 0) -> None:
+        """The stream begins a new segment; nobody asks for positions before this one again.
+
+        Args:
+            decoded_samples: Where it begins, as the stream counts.
+            keep_samples: Audio before it that belongs to it all the same.
+        """
         self.stream.reset()
         self._timeline.forget_before(decoded_samples)
+        if self._audio is not None:
+            self._audio.forget_before(decoded_samples - keep_samples)
+
+    def segment_audio(self, end: int) -> tuple[int, Float32Array]:
+        """What was kept of the open segment up to a position of the stream: where it begins, and a copy of it."""
+        if self._audio is None:
+            raise RuntimeError("the audio of segments is not kept")
+        begin, end = self._audio.start, max(self._audio.start, min(end, self._audio.end))
+        return begin, self._audio.view(begin, end).copy()
 
     def in_session(self, position: int) -> int:
         """A position of the stream as samples since the session began."""

@@ -102,6 +102,10 @@ class Runner:
         """The client is gone."""
         self._commands.put(lambda: self._cancel(session_id))
 
+    def wake(self) -> None:
+        """Look at the sessions again: something they wait for has come."""
+        self._commands.put(_nothing)
+
     def ask(self, question: Callable[[DecodeLoop], None]) -> None:
         """Let the decode thread call ``question`` with the loop, for figures."""
         self._commands.put(lambda: question(self._loop))
@@ -154,11 +158,8 @@ class Runner:
         if session_id in self._loop:
             options = self._options[session_id]
             self._recordings[session_id] = RecordingReader(
-                lambda: skipped(self._open_recording(path, options), from_s), max_duration_s, wake=self._wake
+                lambda: skipped(self._open_recording(path, options), from_s), max_duration_s, wake=self.wake
             )
-
-    def _wake(self) -> None:
-        self._commands.put(_nothing)
 
     def _read_recordings(self) -> None:
         for session_id, reader in list(self._recordings.items()):

@@ -96,7 +96,7 @@ class Segment:
             heard: Position up to which it goes.
             is_late: Whether decoding is late.
         """
-        text = self._text_of(hypothesis)
+        text = self._settings.case(tidy(hypothesis.text))
         if text != self._text:
             self._text = text
             self._last_change = heard
@@ -136,15 +136,24 @@ class Segment:
             self._settings.endpoint,
         )
 
-    def close(self, understood: Heard, reason: FinalReason, heard: int) -> Final | None:
-        """The final, unless nothing was said; :meth:`begin` is next."""
-        hypothesis = understood.hypothesis
-        self._text = self._text_of(hypothesis)
+    def close(
+        self, understood: Heard, reason: FinalReason, heard: int, case: Callable[[str], str] | None = None
+    ) -> Final | None:
+        """The final, unless nothing was said; :meth:`begin` is next.
+
+        Args:
+            understood: What was said.
+            reason: Which rule closes the segment.
+            heard: Position up to which it goes.
+            case: Applied to another model's text; ``None`` for that of the session's own.
+        """
+        hypothesis, case = understood.hypothesis, case or self._settings.case
+        self._text = case(tidy(hypothesis.text))
         is_started = bool(self._text) or self._revision > 0  # a partial that was taken back needs its final too
         if not is_started:
             return None
         end_s = self._seconds(heard)
-        words = words_from_tokens(self._tokens(hypothesis.tokens), self._text, end_s)
+        words = words_from_tokens(self._tokens(hypothesis.tokens, case), self._text, end_s)
         text, raw_text = self._text, None
         if understood.command is None and self._settings.writer is not AS_HEARD:
             text, raw_text = self._settings.writer.write(self._text), self._text
@@ -160,18 +169,12 @@ class Segment:
             reason=reason,
             emitted_ns=self._clock.now_ns(),
             command=understood.command,
-            open_text=None if understood.open_text is None else self._cased(understood.open_text),
+            open_text=None if understood.open_text is None else case(tidy(understood.open_text)),
             raw_text=raw_text,
         )
 
-    def _text_of(self, hypothesis: Hypothesis) -> str:
-        return self._cased(hypothesis.text)
-
-    def _cased(self, text: str) -> str:
-        return self._settings.case(tidy(text))
-
-    def _tokens(self, tokens: Sequence[Token]) -> list[Token]:
-        return [Token(self._settings.case(token.text), self._token_s(token), token.log_prob) for token in tokens]
+    def _tokens(self, tokens: Sequence[Token], case: Callable[[str], str]) -> list[Token]:
+        return [Token(case(token.text), self._token_s(token), token.log_prob) for token in tokens]
 
     def _start_of(self, hypothesis: Hypothesis) -> float:
         return self._token_s(hypothesis.tokens[0]) if hypothesis.tokens else self._seconds(self._start)

@@ -27,6 +27,7 @@ from edge_asr.requests import Resume, SessionOptions
 from edge_asr.sessions.backlog import Backlog
 from edge_asr.sessions.deadline import Deadline
 from edge_asr.sessions.gated_stream import GatedStream
+from edge_asr.sessions.second_hearing import Awaited, Closing, SaidFinal, SecondHearing
 from edge_asr.sessions.segment import Segment, SegmentSettings
 from edge_asr.settings import EndpointSettings
 
@@ -58,6 +59,8 @@ class SessionSettings:
     """Makes the gate of a session whose silence may be skipped."""
     may_imagine: bool = False
     """Whether the engine may write words for what is no speech."""
+    second_hearing: SecondHearing | None = None
+    """What hears each segment again for its final."""
 
 
 class Session:
@@ -85,6 +88,8 @@ class Session:
         """Whether its audio may end the process: it is decoded alone."""
         self.is_late = False
         """Whether decoding is so late that a partial may be stale when it is read; set by the owner."""
+        self.second_passes_skipped = 0
+        """Finals that should have come from the second model and did not."""
         self.flushes_done = 0
         """Flushes that were answered."""
         self._settings = settings
@@ -95,7 +100,10 @@ class Session:
         self._received = self._started_at = self._samples(self.settled_s)
         """Samples, gaps included, at the engine's rate."""
         gate = OpenGate() if options.is_batch else settings.open_gate()
-        self._input = GatedStream(open_stream(), gate, self._received)
+        keeps_audio = settings.second_hearing is not None
+        self._input = GatedStream(open_stream(), gate, self._received, keeps_audio=keeps_audio)
+        self._awaited: Awaited | None = None
+        """A final that is on its way; nothing is decoded before it is said."""
         self._presence = SpeechPresence(settings.sample_rate_hz) if settings.may_imagine else None
         self._spoken_at = self._received - self._samples(SPOKEN_BEFORE_S)
         """Position up to which something could be speech."""
@@ -170,7 +178,7 @@ class Session:
         """Nobody listens any more: free the stream, say nothing."""
         if not self.has_ended:
             self.has_ended = True
-            self.stream.close()
+            self._close()
 
     # What the owner asks.
 
@@ -225,6 +233,16 @@ class Session:
         return self._input.is_silent
 
     @property
+    def is_awaiting_final(self) -> bool:
+        """Whether a final is on its way from the second model: nothing is decoded before it is said."""
+        return self._awaited is not None
+
+    @property
+    def awaits_until_ns(self) -> int | None:
+        """When a final that is on its way is no longer waited for; ``None`` where there is no such time."""
+        return self._awaited.deadline_ns if self._awaited is not None else None
+
+    @property
     def skipped_s(self) -> float:
         """Seconds of silence that the engine did not get."""
         return self._seconds(self._input.skipped_samples)
@@ -244,7 +262,7 @@ class Session:
 
         Also ends segments and the session when everything is decoded, so call it once more after ``finish``.
         """
-        while not self.has_ended:
+        while not self.has_ended and self._is_final_said():
             if self.stream.is_ready():
                 self._note_ready()
                 return True
@@ -269,8 +287,7 @@ class Session:
         heard = self._input.in_session(understood.hypothesis.decoded_samples)
         if partial := self._segment.look(understood.hypothesis, heard, is_late=self.is_late):
             self._events.append(partial)
-        if self._close_segment_where_due(understood, heard):
-            self.settled_s = self._seconds(heard)
+        self._close_segment_where_due(understood, heard, settled=heard)
 
     def _understand(self) -> Heard:
         """What is to be said of the newest hypothesis; nothing, where nobody can have said anything."""
@@ -336,8 +353,9 @@ class Session:
 
     def _judge_silence(self) -> None:
         """Silence that the engine never sees ends segments all the same."""
-        if self._input.is_parked and self._close_segment_where_due(self._understand(), self._position):
-            self.settled_s = max(self.settled_s, self._seconds(self._position - self._input.held_samples))
+        if self._input.is_parked:
+            settled = self._position - self._input.held_samples
+            self._close_segment_where_due(self._understand(), self._position, settled)
 
     def _drop_what_is_too_old(self) -> None:
         if self.backlog_s <= self._settings.backlog_s:
@@ -359,35 +377,76 @@ class Session:
 
     # Segments and the end.
 
-    def _close_segment_where_due(self, understood: Heard, heard: int) -> bool:
-        """Whether a rule closes the segment; then it is closed and the next one begun.
+    def _close_segment_where_due(self, understood: Heard, heard: int, settled: int) -> None:
+        """Close the segment, if a rule says so, and begin the next one.
 
         Args:
             understood: The newest hypothesis.
             heard: Position, as samples received, up to which it is known what was said.
+            settled: Position up to which everything is done with then.
         """
         endpoint = self._segment.endpoint(understood.hypothesis, heard)
         if endpoint is None:
+            return
+
+        def go_on() -> None:
+            # A word may have begun that the model has not written yet.
+            keep = 0 if understood.hypothesis.text else self._samples(SPOKEN_BEFORE_S)
+            self._input.reset(understood.hypothesis.decoded_samples, keep)
+            self._segment.begin(heard)
+            self.settled_s = max(self.settled_s, self._seconds(settled))
+
+        self._close_segment(Closing(understood, endpoint.reason, heard, go_on))
+
+    def _close_segment(self, closing: Closing) -> None:
+        """Say the final, at once or when the second model has heard the segment too; then go on."""
+        understood, second = closing.understood, self._settings.second_hearing
+        is_final_enough = understood.command is not None or not understood.hypothesis.text or self.is_suspect
+        if second is None or is_final_enough:
+            self._say_final(closing, SaidFinal(understood))
+            return
+        begin, samples = self._input.segment_audio(understood.hypothesis.decoded_samples)
+        rate_hz, is_batch = self._settings.sample_rate_hz, self.options.is_batch
+        asked = second.ask(closing, samples, begin / rate_hz, rate_hz, is_batch=is_batch)
+        if isinstance(asked, SaidFinal):
+            self._say_final(closing, asked)
+        else:
+            self._awaited = asked
+            self._is_final_said()
+
+    def _is_final_said(self) -> bool:
+        """Whether no final is on its way; one that has come, or is too late, is said now."""
+        if self._awaited is None:
+            return True
+        said = self._awaited.outcome(self._clock.now_ns())
+        if said is None:
             return False
-        self._close_segment(understood, endpoint.reason, heard)
-        self._input.reset(understood.hypothesis.decoded_samples)
-        self._segment.begin(heard)
+        closing, self._awaited = self._awaited.closing, None
+        self._say_final(closing, said)
         return True
 
-    def _close_segment(self, understood: Heard, reason: FinalReason, heard: int) -> None:
-        if final := self._segment.close(understood, reason, heard):
+    def _say_final(self, closing: Closing, said: SaidFinal) -> None:
+        if said.why_first:
+            self.second_passes_skipped += 1
+            self._notice("second_pass_skipped", f"a final is the first model's: {said.why_first}", 0)
+        if final := self._segment.close(said.understood, closing.reason, closing.heard, said.case):
             self._events.append(final)
+        closing.go_on()
 
     def _close_stream(self, due: Literal["flush", "end"]) -> None:
         """Everything given is decoded: close the segment, then go on or end."""
         understood = self._understand()
         decoded = self._input.in_session(understood.hypothesis.decoded_samples)
         heard = self._position if self._input.is_silent else decoded
-        self._close_segment(understood, "end_of_audio" if due == "end" else "flush", heard)
-        if due == "end":
-            self.settled_s = self.received_s
-            self._end(SessionEnded(self.session_id, self.received_s, self.dropped_samples))
-            return
+        reason: FinalReason = "end_of_audio" if due == "end" else "flush"
+        go_on = self._end_well if due == "end" else self._go_on_after_flush
+        self._close_segment(Closing(understood, reason, heard, go_on))
+
+    def _end_well(self) -> None:
+        self.settled_s = self.received_s
+        self._end(SessionEnded(self.session_id, self.received_s, self.dropped_samples))
+
+    def _go_on_after_flush(self) -> None:
         self._flushes.popleft()
         self.flushes_done += 1
         self.settled_s = self._seconds(self._position)
@@ -398,7 +457,13 @@ class Session:
     def _end(self, event: SessionEnded | Failed) -> None:
         self._events.append(event)
         self.has_ended = True
+        self._close()
+
+    def _close(self) -> None:
         self.stream.close()
+        if self._awaited is not None:
+            self._awaited.give_up()
+            self._awaited = None
 
     def _seconds(self, samples: int) -> float:
         return samples / self._settings.sample_rate_hz

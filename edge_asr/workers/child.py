@@ -117,7 +117,7 @@ def _ready(model: LoadedModel, load_s: float, cpus: Sequence[int]) -> Ready:
         tail_padding_ms=described.tail_padding_ms,
         is_streaming=described.is_streaming,
         load_s=load_s,
-        is_append_only=described.is_append_only and not model.writing.is_rewriting,
+        is_append_only=described.is_append_only and not (model.writing.is_rewriting or model.second),
         streams_per_step=described.streams_per_step,
         why_no_hotwords=model.why_no_hotwords,
         notes=notes,

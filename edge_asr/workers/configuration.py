@@ -14,12 +14,13 @@ from edge_asr.settings import (
     EngineSettings,
     GateSettings,
     SchedulerSettings,
+    SecondPassSettings,
     Settings,
     TextSettings,
 )
 from edge_asr.workers.messages import Configure
 
-_GROUPS = ("engine", "endpoint", "scheduler", "gate", "text", "worker", "limits", "commands")
+_GROUPS = ("engine", "endpoint", "scheduler", "gate", "second_pass", "text", "worker", "limits", "commands")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +31,17 @@ class WorkerConfiguration:
     endpoint: EndpointSettings
     scheduler: SchedulerSettings
     gate: GateSettings = field(default_factory=GateSettings)
+    second_pass: SecondPassSettings = field(default_factory=SecondPassSettings)
     text: TextSettings = field(default_factory=TextSettings)
     commands: CommandSettings = field(default_factory=CommandSettings)
 
 
 def pack(
-    directory: Path, settings: Settings, vad_model: Path | None, punctuation_model: Path | None = None
+    directory: Path,
+    settings: Settings,
+    vad_model: Path | None,
+    punctuation_model: Path | None = None,
+    second_model: Path | None = None,
 ) -> Configure:
     """The first message to a worker.
 
@@ -44,6 +50,7 @@ def pack(
         settings: Where the groups are taken from.
         vad_model: File of the voice activity detector, where one is installed.
         punctuation_model: Directory of the punctuation model, where one is installed.
+        second_model: Directory of the model that hears segments again.
 
     Raises:
         ConfigurationError: The files of spoken commands or hotwords cannot be read.
@@ -58,6 +65,7 @@ def pack(
         _or_none(punctuation_model),
         commands=commands,
         hotwords=hotwords,
+        second_model=_or_none(second_model),
     )
 
 

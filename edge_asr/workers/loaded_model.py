@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from edge_asr.clock import Clock
 from edge_asr.commands.book import CommandBook
 from edge_asr.commands.hotword_book import HotwordBook
 from edge_asr.commands.hotwords import HotwordList
 from edge_asr.commands.listening import OPEN_SPEECH, Listening
-from edge_asr.engines.base import Engine
+from edge_asr.engines.base import Engine, SegmentDecoder
+from edge_asr.engines.second_pass import SecondPass
 from edge_asr.pipeline.writing import Writing, WritingBook
 from edge_asr.requests import SessionOptions
-from edge_asr.settings import TextSettings
+from edge_asr.sessions.second_hearing import SecondHearing
+from edge_asr.settings import SecondPassSettings, TextSettings
+
+
+@dataclass(frozen=True, slots=True)
+class SecondModel:
+    """A non-streaming model behind a streaming one."""
+
+    decoder: SegmentDecoder
+    text_case: Literal["as_is", "lower"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +45,8 @@ class LoadedModel:
     """What hotwords are spelled with; ``None`` where nobody can bring any."""
     writing: WritingBook = field(default_factory=lambda: WritingBook(TextSettings(), ()))
     """What texts are written with."""
+    second: SecondModel | None = None
+    """What hears segments again; ``None`` for nothing."""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -52,6 +65,20 @@ class LoadedModel:
     def write(self, options: SessionOptions) -> Writing:
         """What the texts of a session with these options go through."""
         return self.writing.of_session(options)
+
+    def hear_again(
+        self, make: Callable[[SegmentDecoder], SecondPass], settings: SecondPassSettings, clock: Clock
+    ) -> SecondHearing | None:
+        """What hears each segment again for its final; ``None`` for nothing.
+
+        Args:
+            make: Where and when the second model decodes.
+            settings: How long finals are waited for.
+            clock: What that is measured with.
+        """
+        if self.second is None:
+            return None
+        return SecondHearing(make(self.second.decoder), settings, self.second.text_case, clock)
 
     def takes_preparing(self, options: SessionOptions) -> bool:
         """Whether :meth:`prepare` takes long."""

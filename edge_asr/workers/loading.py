@@ -11,17 +11,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from edge_asr.engines.instruments import NO_INSTRUMENTS, Instruments
-from edge_asr.engines.registry import load_engine
-from edge_asr.errors import NotEnoughMemory
+from edge_asr.engines.registry import load_engine, load_segment_decoder
+from edge_asr.errors import ConfigurationError, NotEnoughMemory
 from edge_asr.manifest import MANIFEST_FILE, ModelManifest, read_manifest
 from edge_asr.pipeline.writing import Writer, WritingBook
 from edge_asr.resources.memory import available_bytes
 from edge_asr.settings import EngineSettings
 from edge_asr.store.inspect import inspect_model
 from edge_asr.workers.command_loading import listening
-from edge_asr.workers.configuration import unpack
+from edge_asr.workers.configuration import WorkerConfiguration, unpack
 from edge_asr.workers.hotword_loading import hotword_book, require_hotwords_possible
-from edge_asr.workers.loaded_model import LoadedModel
+from edge_asr.workers.loaded_model import LoadedModel, SecondModel
 from edge_asr.workers.memory_estimate import memory_for
 from edge_asr.workers.messages import Configure
 
@@ -52,8 +52,35 @@ def load_model(configure: Configure, instruments: Instruments = NO_INSTRUMENTS) 
         )
     hotwords = hotword_book(directory, manifest, adapted, configure.hotwords)
     words_note = "" if adapted.graph else manifest.words_note  # which tells of the model's own graph
+    second = load_second(Path(configure.second_model), manifest, settings) if configure.second_model else None
     writing = WritingBook(settings.text, manifest.languages, punctuation_of(configure))
-    return LoadedModel(engine, manifest.languages, manifest.text_case, words_note, book, hotwords, writing)
+    return LoadedModel(engine, manifest.languages, manifest.text_case, words_note, book, hotwords, writing, second)
+
+
+def load_second(directory: Path, first: ModelManifest, settings: WorkerConfiguration) -> SecondModel:
+    """The model that hears segments again, decoded once.
+
+    Raises:
+        ConfigurationError: It cannot stand behind the first one.
+        ModelError: It is missing, damaged or no model for whole segments.
+        MachineError: The provider does not run here, or memory is short.
+    """
+    manifest = read_manifest(directory / MANIFEST_FILE)
+    inspect_model(directory, manifest)
+    if manifest.sample_rate_hz != first.sample_rate_hz:
+        raise ConfigurationError(
+            f"second_pass.model = {manifest.name!r} hears audio at {manifest.sample_rate_hz} Hz and {first.name} at "
+            f"{first.sample_rate_hz} Hz; choose one of the same rate"
+        )
+    require_memory(directory, manifest, available_bytes())
+    engine = EngineSettings(
+        provider=settings.engine.provider,
+        fallback=settings.engine.fallback,
+        threads=settings.second_pass.threads,
+        memory_profile=settings.engine.memory_profile,
+    )
+    decoder, _choice = load_segment_decoder(directory, manifest, engine)
+    return SecondModel(decoder, manifest.text_case)
 
 
 def punctuation_of(configure: Configure) -> Callable[[], Writer] | None:

@@ -8,7 +8,8 @@ from typing import Protocol
 
 from edge_asr.errors import ModelError, ModelNotFound
 from edge_asr.families import FAMILIES
-from edge_asr.settings import Settings
+from edge_asr.manifest import ModelManifest
+from edge_asr.settings import SecondPassSettings, Settings
 from edge_asr.store.store import InstalledModel, ModelStore
 from edge_asr.workers.base import OfferedModel
 from edge_asr.workers.served_model import ServedModel
@@ -99,20 +100,39 @@ def _primary(language: str) -> str:
 
 
 def served(store: ModelStore, model: InstalledModel, settings: Settings) -> ServedModel:
-    """An installed model with the settings it is to be served with, and what of its store stands beside it."""
+    """An installed model with the settings it is to be served with, and what of its store stands beside it.
+
+    Raises:
+        ModelError: The model of the second pass is not installed.
+    """
     punctuation = installed_punctuation(store)
+    second = second_model(store, model.manifest, settings.second_pass)
     try:
         vad = store.find(VAD_MODEL)
     except ModelError:
-        return ServedModel(model.manifest, model.directory, settings, None, punctuation)
+        return ServedModel(model.manifest, model.directory, settings, None, punctuation, second)
     vad_model = vad.directory / vad.manifest.files["model"].path
-    return ServedModel(model.manifest, model.directory, settings, vad_model, punctuation)
+    return ServedModel(model.manifest, model.directory, settings, vad_model, punctuation, second)
 
 
 def installed_punctuation(store: ModelStore) -> Path | None:
     """Directory of the punctuation model, where one is installed."""
     model = store.of_kind("punctuation")
     return model.directory if model else None
+
+
+def second_model(store: ModelStore, first: ModelManifest, settings: SecondPassSettings) -> InstalledModel | None:
+    """The model that hears the segments of another one again; ``None`` where none is configured.
+
+    A model that does not stream hears its segments whole anyway, and has none behind it.
+
+    Raises:
+        ModelError: It is not installed.
+    """
+    family = FAMILIES.get(first.family)
+    if not settings.model or (family is not None and family.kind != "streaming"):
+        return None
+    return store.resolve(settings.model)
 
 
 def unknown_model(name: str, installed: tuple[str, ...]) -> ModelNotFound:

@@ -8,7 +8,8 @@ from pathlib import Path
 import msgspec
 
 from edge_asr.manifest import ModelManifest
-from edge_asr.settings import CommandSettings, Settings
+from edge_asr.settings import CommandSettings, SecondPassSettings, Settings
+from edge_asr.store.store import InstalledModel
 from edge_asr.workers.configuration import pack
 from edge_asr.workers.memory_estimate import memory_for
 from edge_asr.workers.messages import Configure
@@ -33,11 +34,14 @@ class ServedModel:
     """File of the voice activity detector, where one is installed."""
     punctuation_model: Path | None = None
     """Directory of the punctuation model, where one is installed."""
+    second: InstalledModel | None = None
+    """The model that hears segments again for their finals."""
     configure: Configure = field(init=False, repr=False)
     """What its workers are told first; read from the files that the settings name once, here."""
 
     def __post_init__(self) -> None:
-        configure = pack(self.directory, self.settings, self.vad_model, self.punctuation_model)
+        second = self.second.directory if self.second else None
+        configure = pack(self.directory, self.settings, self.vad_model, self.punctuation_model, second)
         object.__setattr__(self, "configure", msgspec.structs.replace(configure, digest=self.digest))
 
     @property
@@ -54,7 +58,8 @@ class ServedModel:
     @property
     def needed_bytes(self) -> int:
         """Memory that a worker with it takes, by the sizes that the manifest gives."""
-        return memory_for(self.manifest, sum(file.size_bytes for file in self.manifest.files.values()))
+        manifests = [self.manifest, *([self.second.manifest] if self.second else [])]
+        return sum(memory_for(each, sum(file.size_bytes for file in each.files.values())) for each in manifests)
 
     def is_like(self, other: ServedModel) -> bool:
         """Whether a worker of the other one would do exactly the same."""
@@ -62,14 +67,14 @@ class ServedModel:
 
     def beside_the_active_one(self) -> ServedModel:
         """Without what is made for the active model and may fit no other: its decoding graph, its spoken commands,
-        its hotwords."""
+        its hotwords, the model behind it."""
         engine = replace(self.settings.engine, graph="", hotwords_file="")
-        settings = replace(self.settings, engine=engine, commands=CommandSettings())
-        return replace(self, settings=settings)
+        settings = replace(self.settings, engine=engine, commands=CommandSettings(), second_pass=SecondPassSettings())
+        return replace(self, settings=settings, second=None)
 
     @property
     def _identity(self) -> tuple[object, ...]:
         groups = {name: group for name, group in self.configure.settings.items() if name != "limits"}
         told = self.configure
-        beside = (told.vad_model, told.punctuation_model, told.commands, told.hotwords)
-        return (self.manifest, told.model_directory, *beside, groups)
+        models = (told.model_directory, told.vad_model, told.punctuation_model, told.second_model)
+        return (self.manifest, models, told.commands, told.hotwords, groups)

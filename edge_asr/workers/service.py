@@ -11,6 +11,8 @@ import time
 from typing import assert_never
 
 from edge_asr.clock import MonotonicClock
+from edge_asr.engines.base import SegmentDecoder
+from edge_asr.engines.second_pass import BackgroundPass, SecondPass
 from edge_asr.events import Failed, Final, SessionEnded, TranscriptEvent
 from edge_asr.sessions.runner import DecodeLoop, Progress, Runner
 from edge_asr.workers.black_box import BlackBoxWriter
@@ -48,16 +50,25 @@ def serve(link: Link, configure: Configure, model: LoadedModel, ready: Ready, bl
         FrontGone: The front went without a word.
     """
     settings = unpack(configure)
+    clock = MonotonicClock()
+
+    def wake() -> None:
+        service.wake()  # which is there when there is something to wake it for
+
+    def in_background(decoder: SegmentDecoder) -> SecondPass:
+        return BackgroundPass(decoder, clock, wake)
+
     loop = DecodeLoop(
         model.engine,
         settings.endpoint,
         settings.scheduler,
-        MonotonicClock(),
+        clock,
         text_case=model.text_case,
         gate=settings.gate,
         listen=model.listen,
         expect=model.expect,
         write=model.write,
+        second_hearing=model.hear_again(in_background, settings.second_pass, clock),
         on_native=black_box.write,
     )
     service = Service(link, loop, model)
@@ -80,6 +91,10 @@ class Service:
         self._next_report_s = 0.0
         self._runner = Runner(loop, self._deliver, self._settle, self._give_credit, open_recording, _end_process)
         self._waiting: WaitingRoom[ToWorker] = WaitingRoom(model.prepare, self._carry_out, _end_process)
+
+    def wake(self) -> None:
+        """Let the decode thread look again; from any thread."""
+        self._runner.wake()
 
     def start(self) -> None:
         """Start the decode thread."""

@@ -1,0 +1,176 @@
+"""A non-streaming model that hears each segment once more, when it is over, for its final.
+
+:class:`BackgroundPass` does it on a thread of its own that gives way to everything else, so that a stream whose turn it
+is never waits; :class:`InlinePass` does it at once, where nothing else is to be done.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Protocol
+
+from edge_asr.audio import Float32Array
+from edge_asr.clock import Clock
+from edge_asr.engines.base import Hypothesis, SegmentDecoder
+from edge_asr.engines.whole_stretch import loud_part_s
+from edge_asr.errors import EngineFailed
+
+MARGIN_S = 0.32
+"""Audio that is kept before and after the loud part of a segment: words begin and end softly."""
+
+GIVING_WAY = 10
+"""Niceness of the thread: a tenth of what an ordinary one gets when both want the same core."""
+
+NEWEST_SHARE = 0.3
+"""Weight of the newest pass in what passes are expected to take."""
+
+
+class Pass(Protocol):
+    """One segment on its way."""
+
+    @property
+    def is_done(self) -> bool:
+        """Whether there is a :attr:`hypothesis`, or will never be one."""
+        ...
+
+    @property
+    def hypothesis(self) -> Hypothesis | None:
+        """What was heard, times relative to the first sample; ``None`` where it failed."""
+        ...
+
+    def give_up(self) -> None:
+        """Nobody waits for it any more."""
+        ...
+
+
+class SecondPass(Protocol):
+    """Takes segments."""
+
+    @property
+    def max_segment_s(self) -> float:
+        """Longest segment, seconds."""
+        ...
+
+    def expected_s(self, samples: int) -> float:
+        """Seconds until a segment of so many samples would be done; 0 while nobody knows."""
+        ...
+
+    def begin(self, samples: Float32Array) -> Pass:
+        """Hear a segment: mono PCM, shape (n,)."""
+        ...
+
+
+class Done:
+    """A pass that is over."""
+
+    is_done = True
+
+    def __init__(self, hypothesis: Hypothesis | None) -> None:
+        self.hypothesis = hypothesis
+
+    def give_up(self) -> None:
+        """It is done."""
+
+
+class InlinePass:
+    """At once, on the thread that asks.
+
+    Args:
+        decoder: The model.
+    """
+
+    def __init__(self, decoder: SegmentDecoder) -> None:
+        self._decoder = decoder
+        self.max_segment_s = decoder.max_segment_s
+
+    def expected_s(self, samples: int) -> float:  # noqa: ARG002  the protocol's
+        """Nobody is kept waiting but the one who asks."""
+        return 0.0
+
+    def begin(self, samples: Float32Array) -> Pass:
+        """Hear it now."""
+        return Done(hear(self._decoder, samples))
+
+
+class BackgroundPass:
+    """On a thread of its own, one segment after the other.
+
+    Args:
+        decoder: The model; used by that thread only.
+        clock: What passes are timed with.
+        on_done: Called on that thread when a pass is over.
+    """
+
+    def __init__(self, decoder: SegmentDecoder, clock: Clock, on_done: Callable[[], None]) -> None:
+        self._decoder = decoder
+        self._clock = clock
+        self._on_done = on_done
+        self.max_segment_s = decoder.max_segment_s
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="second-pass", initializer=_give_way)
+        self._lock = threading.Lock()
+        self._waiting_samples = 0
+        self._seconds_per_sample = 0.0
+
+    def expected_s(self, samples: int) -> float:
+        """By what passes took lately, those that wait before it included."""
+        return (self._waiting_samples + samples) * self._seconds_per_sample
+
+    def begin(self, samples: Float32Array) -> Pass:
+        """Let it be heard."""
+        with self._lock:
+            self._waiting_samples += len(samples)
+        future = self._thread.submit(self._hear, samples)
+        future.add_done_callback(lambda _future: self._leave(len(samples)))
+        return _Underway(future)
+
+    def close(self) -> None:
+        """End the thread when the pass that is running is done."""
+        self._thread.shutdown(cancel_futures=True)
+
+    def _hear(self, samples: Float32Array) -> Hypothesis | None:
+        began_ns = self._clock.now_ns()
+        heard = hear(self._decoder, samples)
+        took = (self._clock.now_ns() - began_ns) / 1e9 / max(1, len(samples))
+        share = NEWEST_SHARE if self._seconds_per_sample else 1.0
+        self._seconds_per_sample += share * (took - self._seconds_per_sample)
+        return heard
+
+    def _leave(self, samples: int) -> None:
+        with self._lock:
+            self._waiting_samples -= samples
+        self._on_done()
+
+
+class _Underway:
+    def __init__(self, future: Future[Hypothesis | None]) -> None:
+        self._future = future
+
+    @property
+    def is_done(self) -> bool:
+        return self._future.done()
+
+    @property
+    def hypothesis(self) -> Hypothesis | None:
+        return None if self._future.cancelled() else self._future.result()
+
+    def give_up(self) -> None:
+        self._future.cancel()
+
+
+def hear(decoder: SegmentDecoder, samples: Float32Array) -> Hypothesis | None:
+    """The loud part of a segment through the model; ``None`` where the model fails on it."""
+    rate_hz = decoder.sample_rate_hz
+    begin_s, end_s = loud_part_s(samples, rate_hz)
+    begin = max(0, round((begin_s - MARGIN_S) * rate_hz))
+    try:
+        heard = decoder.decode(samples[begin : round((end_s + MARGIN_S) * rate_hz)])
+    except EngineFailed:
+        return None
+    return heard.later(begin / rate_hz, len(samples))
+
+
+def _give_way() -> None:
+    os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), GIVING_WAY)
