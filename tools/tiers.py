@@ -72,7 +72,9 @@ def _load(model: str, second: str) -> Callable[[], tuple[LoadedModel, SecondPass
         store, settings = open_store(), Settings(second_pass=SecondPassSettings(model=second))
         found = store.resolve(model)
         behind = second_model(store, found.manifest, settings.second_pass)
-        packed = pack(found.directory, settings, installed_vad(store), behind.directory if behind else None)
+        packed = pack(
+            found.directory, settings, installed_vad(store), second_model=behind.directory if behind else None
+        )
         return load_model(packed), settings.second_pass
 
     return load

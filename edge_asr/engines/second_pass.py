@@ -27,6 +27,9 @@ GIVING_WAY = 10
 NEWEST_SHARE = 0.3
 """Weight of the newest pass in what passes are expected to take."""
 
+FORGOTTEN_S = 10.0
+"""Half of that is forgotten in so much time without a pass, so that another one is tried after a busy while."""
+
 
 class Pass(Protocol):
     """One segment on its way."""
@@ -113,10 +116,12 @@ class BackgroundPass:
         self._lock = threading.Lock()
         self._waiting_samples = 0
         self._seconds_per_sample = 0.0
+        self._measured_ns = 0
 
     def expected_s(self, samples: int) -> float:
         """By what passes took lately, those that wait before it included."""
-        return (self._waiting_samples + samples) * self._seconds_per_sample
+        age_s = (self._clock.now_ns() - self._measured_ns) / 1e9
+        return (self._waiting_samples + samples) * self._seconds_per_sample * 0.5 ** (age_s / FORGOTTEN_S)
 
     def begin(self, samples: Float32Array) -> Pass:
         """Let it be heard."""
@@ -133,7 +138,8 @@ class BackgroundPass:
     def _hear(self, samples: Float32Array) -> Hypothesis | None:
         began_ns = self._clock.now_ns()
         heard = hear(self._decoder, samples)
-        took = (self._clock.now_ns() - began_ns) / 1e9 / max(1, len(samples))
+        self._measured_ns = self._clock.now_ns()
+        took = (self._measured_ns - began_ns) / 1e9 / max(1, len(samples))
         share = NEWEST_SHARE if self._seconds_per_sample else 1.0
         self._seconds_per_sample += share * (took - self._seconds_per_sample)
         return heard

@@ -262,7 +262,7 @@ class Session:
 
         Also ends segments and the session when everything is decoded, so call it once more after ``finish``.
         """
-        while not self.has_ended and self._is_final_said():
+        while self._is_final_said() and not self.has_ended:
             if self.stream.is_ready():
                 self._note_ready()
                 return True

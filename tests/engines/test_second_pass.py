@@ -9,7 +9,7 @@ import pytest
 from edge_asr.audio import Float32Array
 from edge_asr.clock import ManualClock
 from edge_asr.engines.base import Hypothesis, Token, TokenConstraint
-from edge_asr.engines.second_pass import GIVING_WAY, MARGIN_S, BackgroundPass, InlinePass, hear
+from edge_asr.engines.second_pass import FORGOTTEN_S, GIVING_WAY, MARGIN_S, BackgroundPass, InlinePass, hear
 from edge_asr.errors import EngineFailed
 
 RATE_HZ = 16_000
@@ -100,6 +100,16 @@ def test_what_waits_and_what_passes_took_is_expected_of_the_next() -> None:
     assert second.expected_s(RATE_HZ) == pytest.approx(4.0)
     echo.may_go_on.set()
     assert done.acquire(timeout=PATIENCE_S)
+    second.close()
+
+
+def test_a_busy_while_is_forgotten() -> None:
+    clock, done = ManualClock(1), threading.Event()
+    second = BackgroundPass(Echo(clock), clock, done.set)
+    second.begin(VOICE)
+    assert done.wait(PATIENCE_S)
+    clock.advance_ms(1000 * FORGOTTEN_S)
+    assert second.expected_s(RATE_HZ) == pytest.approx(1.0)
     second.close()
 
 

@@ -212,6 +212,22 @@ def test_the_end_and_a_flush_wait_for_their_finals(open_session: Opener, second:
     assert ended == SessionEnded("s", 0.5, 0)
 
 
+def test_the_end_is_said_once_when_its_final_comes_too_late(
+    open_session: Opener, second: ScriptedSecond, clock: ManualClock
+) -> None:
+    session = open_session([(150, "one")])
+    session.feed(chunk(250))
+    session.finish()
+    while session.prepare():
+        session.stream.step()  # type: ignore[attr-defined]
+        session.after_decode()
+    session.take_events()
+    clock.advance_ms(DEADLINE_MS)
+    assert not session.prepare()
+    assert [type(event) for event in session.take_events()] == [Notice, Final, SessionEnded]
+    assert session.segments == 1
+
+
 def test_a_session_that_is_given_up_gives_its_pass_up(open_session: Opener, second: ScriptedSecond) -> None:
     session = open_session([(150, "one")])
     session.feed(chunk(1000))
