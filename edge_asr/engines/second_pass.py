@@ -6,6 +6,7 @@ is never waits; :class:`InlinePass` does it at once, where nothing else is to be
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections.abc import Callable
@@ -121,7 +122,7 @@ class BackgroundPass:
     def expected_s(self, samples: int) -> float:
         """By what passes took lately, those that wait before it included."""
         age_s = (self._clock.now_ns() - self._measured_ns) / 1e9
-        return (self._waiting_samples + samples) * self._seconds_per_sample * 0.5 ** (age_s / FORGOTTEN_S)
+        return (self._waiting_samples + samples) * self._seconds_per_sample * math.exp2(-age_s / FORGOTTEN_S)
 
     def begin(self, samples: Float32Array) -> Pass:
         """Let it be heard."""
