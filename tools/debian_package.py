@@ -57,11 +57,16 @@ def build(root: DebianRoot, tree: Path, machine: Machine, *, is_trial: bool = Fa
     place = ["--bind", str(tree.parent), "/build", "--chdir", inside]
     architecture = ARCHITECTURES[machine]
     command = ["dpkg-buildpackage", "--build=binary", f"--host-arch={architecture}", "--no-sign"]
-    root.run(*command, options=place, environment={"DPKG_DEB_COMPRESSOR_LEVEL": "1"} if is_trial else {})
+    root.run(*command, options=place, environment=_build_environment(machine, is_trial=is_trial))
     (package,) = tree.parent.glob(f"edge-asr_*_{architecture}.deb")
     check = ["lintian", "--allow-root", "--fail-on=error,warning", "--info", f"/build/{package.name}"]
     root.run(*check, options=place)
     return package
+
+
+def _build_environment(machine: Machine, *, is_trial: bool) -> dict[str, str]:
+    profiles = {"DEB_BUILD_PROFILES": "cross nocheck", "DEB_BUILD_OPTIONS": "nocheck"} if machine != "x86_64" else {}
+    return profiles | ({"DPKG_DEB_COMPRESSOR_LEVEL": "1"} if is_trial else {})
 
 
 def target_makefile(target: Target) -> str:
