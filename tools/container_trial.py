@@ -6,7 +6,7 @@ import json
 
 from tools.container_recipe import Image
 from tools.package_trial import CLIP, READ_ONLY, WITH_CLIPS, require_words, say
-from tools.service_sandbox import INSIDE
+from tools.service_sandbox import IN_THE_ROOT, INSIDE
 
 VOLUME = "/var/lib/edge-asr"
 
@@ -32,6 +32,8 @@ def try_image(image: Image) -> None:
         "environment": image.environment,
         "client": [*image.entrypoint, "client", "http://127.0.0.1:8765", CLIP],
     }
-    heard = root.run("python3", "/srv", json.dumps(told), options=[*options, "--ro-bind", str(INSIDE), "/srv"])
+    heard = root.run(
+        "python3", IN_THE_ROOT, json.dumps(told), options=[*options, "--ro-bind", str(INSIDE), IN_THE_ROOT]
+    )
     require_words(heard)
     say(root, f"serve as user {image.user} with a read-only root, and a client: the right words")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -38,6 +39,8 @@ class Workshop:
 
     folder: Path
     wheel: Path
+    output: Path | None
+    """Where packages and bundle are kept, well compressed; ``None`` to try them only."""
 
     def builder(self, release: Release) -> DebianRoot:
         """A system that builds packages of a release, on this machine's processor."""
@@ -54,6 +57,12 @@ class Workshop:
         subprocess.run(["cp", "--archive", "--reflink=auto", str(base.folder), str(folder)], check=True)
         return DebianRoot(folder, machine)
 
+    def keep(self, file: Path) -> None:
+        """What has been tried, for its users."""
+        if self.output is not None:
+            self.output.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, self.output)
+
 
 def main() -> None:
     options = _parse()
@@ -63,7 +72,8 @@ def main() -> None:
         for program, package in PROGRAMS.items():
             ensure_program([program], package)
         with arm64_programs(), tempfile.TemporaryDirectory(dir=options.folder) as folder:
-            _everything(Path(folder), ALL if options.all else CI)
+            shop = Workshop(Path(folder), own_wheel(Path(folder)), options.output)
+            _everything(shop, ALL if options.all else CI)
     except (CannotEmulate, Failed) as error:
         sys.exit(f"tools/packages: {error}")
 
@@ -71,12 +81,12 @@ def main() -> None:
 def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="tools/packages", description=__doc__)
     parser.add_argument("--all", action="store_true", help="both Debian releases on both machines")
+    parser.add_argument("-o", "--output", type=Path, help="keep the packages and a bundle in this folder")
     parser.add_argument("--folder", type=Path, default=Path("/var/tmp"), help="where systems are made; 8 GB")  # noqa: S108 - an option
     return parser.parse_args()
 
 
-def _everything(folder: Path, packages: Sequence[tuple[Release, Machine]]) -> None:
-    shop = Workshop(folder, own_wheel(folder))
+def _everything(shop: Workshop, packages: Sequence[tuple[Release, Machine]]) -> None:
     bases = {("bookworm", "aarch64"), *packages}
     builders = [partial(shop.builder, release) for release in {release for release, _ in packages}]
     _side_by_side([*builders, *(partial(shop.base, *base) for base in bases)])
@@ -95,9 +105,10 @@ def _package(shop: Workshop, release: Release, machine: Machine) -> None:
     tree = shop.folder / f"package-{release}-{machine}" / "edge-asr"
     tree.mkdir(parents=True)
     lay_out(tree, shop.wheel, release, machine)
-    package = build(shop.builder(release), tree, machine, is_trial=True)
+    package = build(shop.builder(release), tree, machine, is_trial=shop.output is None)
     print(f"{package.name}: {package.stat().st_size >> 20} MiB, and lintian has nothing to say", flush=True)
     try_package(shop.fresh_root(release, machine, "package"), package)
+    shop.keep(package)
 
 
 def _bundle(shop: Workshop, release: Release) -> None:
@@ -107,6 +118,7 @@ def _bundle(shop: Workshop, release: Release) -> None:
     root.run("apt-get", "-qq", "update", has_network=True)
     root.run("apt-get", "-qq", "install", "--yes", "--no-install-recommends", "python3", has_network=True)
     try_bundle(root, archive)
+    shop.keep(archive)
 
 
 def _container(shop: Workshop) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -22,6 +24,12 @@ def test_the_recipe_ends_in_the_daemon_under_a_user_that_is_not_root() -> None:
 def test_the_recipe_begins_with_a_release_that_bundles_are_made_for() -> None:
     (keyword, base), *_ = instructions(RECIPE.read_text())
     assert (keyword, base_release(base)) == ("FROM", "trixie")
+
+
+@pytest.mark.skipif(not shutil.which("hadolint"), reason="hadolint is not installed")
+def test_the_linter_finds_nothing() -> None:
+    ran = subprocess.run(["hadolint", "--no-color", RECIPE], capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout) == (0, "")
 
 
 def test_another_base_is_refused() -> None:
