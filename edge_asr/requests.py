@@ -96,6 +96,31 @@ class SessionOptions(msgspec.Struct, frozen=True, kw_only=True):
         return self.frame_bytes * self.sample_rate_hz
 
 
+class GateMark(msgspec.Struct, frozen=True, kw_only=True):
+    """What a session's silence gate, and the steps of its stream, were like at a place: enough to go on from there."""
+
+    position_s: float
+    """Seconds since the session began; between two frames of the gate, at or before the settled position."""
+    step_offset: int
+    """Samples at the engine's rate that its stream had got beyond the beginning of a step."""
+    is_open: bool
+    background_dbfs: float
+    """Level of the background as the gate took it to be."""
+    silent_samples: int
+    """Since the last sound."""
+
+
+class LeadIn(msgspec.Struct, frozen=True, kw_only=True):
+    """What a stream had got last before a place: audio that is settled and is heard again all the same, since a
+    model's words hang on what came before. Seconds since the session began."""
+
+    start_s: float
+    end_s: float
+    """From here to the place was silence, which the stream did not get."""
+    mark: GateMark
+    """The place, from which on everything follows."""
+
+
 class Resume(msgspec.Struct, frozen=True, kw_only=True):
     """Where a session goes on in another worker, with the audio it has not settled."""
 
@@ -108,6 +133,8 @@ class Resume(msgspec.Struct, frozen=True, kw_only=True):
     dropped_samples: int = 0
     replayed_s: float = 0.0
     """Audio that follows at once: a live session must not take the burst for a backlog and drop it."""
+    lead_in: LeadIn | None = None
+    """What comes before that audio, which then begins at its mark."""
     is_suspect: bool = False
     """Whether its audio may have ended the worker before: it is decoded alone until that is past."""
 

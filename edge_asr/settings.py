@@ -219,6 +219,9 @@ class WorkerSettings:
     """A worker whose decoding makes no progress for so long is replaced; the longest step must be shorter."""
     replay_patience_s: float = 30.0
     """How long sessions of a lost worker wait for the next one before they fail."""
+    lead_in_s: float = 1.0
+    """Audio before the last final that a new worker hears again, so that a session's words come out as they would
+    have; kept by the front for each session, 32 kB a second at 16 kHz. 0 for none."""
     malloc_arenas: int = 1
     """Upper bound on glibc's memory arenas."""
     recycle_after_s: float = 0.0
@@ -242,6 +245,7 @@ class WorkerSettings:
         _in_range("worker", "hang_timeout_s", self.hang_timeout_s, 1, 3600)
         _in_range("worker", "stall_timeout_s", self.stall_timeout_s, 1, 3600)
         _in_range("worker", "replay_patience_s", self.replay_patience_s, 0, 3600)
+        _in_range("worker", "lead_in_s", self.lead_in_s, 0, 30)
         _in_range("worker", "malloc_arenas", self.malloc_arenas, 1, 64)
         _in_range_or_auto("worker", "count", self.count, 1, 256)
         _in_range_or_auto("worker", "memory_limit_mib", self.memory_limit_mib, 0, 1 << 20)

@@ -18,7 +18,7 @@ import numpy as np
 
 from edge_asr.audio import Float32Array
 from edge_asr.engines.samples import window_levels_dbfs
-from edge_asr.pipeline.energy import FRAME_S, Background
+from edge_asr.pipeline.energy import FRAME_S, QUIETEST_BACKGROUND_DBFS, Background
 from edge_asr.settings import GateSettings
 
 _NOTHING: Float32Array = np.zeros(0, np.float32)
@@ -48,6 +48,24 @@ class EngineSteps:
     def has_just_stepped(self, given: int, within: int) -> bool:
         """Whether a step became possible with one of the last ``within`` samples of ``given``."""
         return not self.every or (given >= self.first and (given - self.first) % self.every < within)
+
+    def after_the_first(self, offset: int) -> int:
+        """The same place within a step, where the first step has been taken."""
+        return offset + (-(-self.first // self.every) * self.every if self.every else self.first)
+
+
+@dataclass(frozen=True, slots=True)
+class Hearing:
+    """What a gate has found out about its audio."""
+
+    is_open: bool = True
+    background_dbfs: float = QUIETEST_BACKGROUND_DBFS
+    silent_samples: int = 0
+    """Since the last sound."""
+
+
+EVERYTHING = Hearing()
+"""Of a gate that has heard nothing yet."""
 
 
 class Gate(Protocol):
@@ -84,12 +102,32 @@ class Gate(Protocol):
         """A fresh engine stream gets what comes next; what is held belongs to the one before."""
         ...
 
+    @property
+    def unjudged_samples(self) -> int:
+        """Of the newest audio, what is less than a frame."""
+        ...
+
+    @property
+    def hearing(self) -> Hearing:
+        """What it goes by, up to the last whole frame."""
+        ...
+
+    def go_on(self, hearing: Hearing, step_offset: int) -> None:
+        """Begin as another one was, at the end of a frame.
+
+        Args:
+            hearing: Of the other one.
+            step_offset: Samples that the engine's stream has got beyond the beginning of a step.
+        """
+        ...
+
 
 class OpenGate:
     """Lets everything through: for engines whose text depends on silence too, and where the gate is switched off."""
 
     is_closed = False
-    held_samples = kept_samples = 0
+    held_samples = kept_samples = unjudged_samples = 0
+    hearing = EVERYTHING
 
     def take(self, samples: Float32Array) -> list[Passage]:
         """All of it."""
@@ -101,6 +139,9 @@ class OpenGate:
 
     def begin_stream(self) -> None:
         """Nothing is held."""
+
+    def go_on(self, hearing: Hearing, step_offset: int) -> None:
+        """It stays open."""
 
 
 class SilenceGate:
@@ -187,6 +228,24 @@ class SilenceGate:
         """Give up what is held; the steps are counted anew."""
         self.interrupt()
         self._given = 0
+
+    @property
+    def unjudged_samples(self) -> int:
+        """Of the newest audio, what is less than a frame."""
+        return len(self._rest)
+
+    @property
+    def hearing(self) -> Hearing:
+        """What it goes by, up to the last whole frame."""
+        return Hearing(self._is_open, self._background.level_dbfs, self._judged - self._last_sound)
+
+    def go_on(self, hearing: Hearing, step_offset: int) -> None:
+        """Begin as another one was."""
+        self._is_open = hearing.is_open
+        self._background.level_dbfs = hearing.background_dbfs
+        self._last_sound = self._judged - hearing.silent_samples
+        self._closed_at = self._judged
+        self._given = self._steps.after_the_first(step_offset)
 
     @property
     def _position(self) -> int:

@@ -77,6 +77,7 @@ class DecodeLoop:
         expect: Callable[[Sequence[str]], HotwordList] = _expecting_nothing,
         write: Callable[[SessionOptions], Writing] = _as_heard,
         second_hearing: SecondHearing | None = None,
+        lead_in_s: float = 0.0,
     ) -> None:
         """Besides what the class says.
 
@@ -93,6 +94,7 @@ class DecodeLoop:
             expect: What the engine is told to expect in a session with these hotwords (``SessionOptions.hotwords``).
             write: What the texts of a session with these options go through.
             second_hearing: What hears each segment again for its final.
+            lead_in_s: Audio before what is settled that a loop is to hear first to which a session moves.
         """
         self._write = write
         self._expect = expect
@@ -115,6 +117,7 @@ class DecodeLoop:
             text_case=text_case,
             is_append_only=described.is_append_only,
             step_s=step_s,
+            lead_in_s=lead_in_s if described.is_streaming else 0.0,
             accumulate_s=scheduler.accumulate_ms / 1000,
             open_gate=_gates(gate, described),
             may_imagine=described.may_imagine,

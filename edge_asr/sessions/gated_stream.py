@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from edge_asr.audio import Float32Array
 from edge_asr.engines.audio_buffer import AudioBuffer
 from edge_asr.engines.base import EngineStream
 from edge_asr.pipeline.gate import Gate
 from edge_asr.sessions.backlog import Piece
+from edge_asr.sessions.lead_in import Mark, Marks, Start
 from edge_asr.sessions.timeline import Timeline
 
 
@@ -16,28 +19,45 @@ class GatedStream:
     Args:
         stream: A fresh one.
         gate: What decides which audio it gets.
-        position: Where it begins, since the session began.
+        start: Where it begins.
+        remembered_samples: How far back a place is remembered at which another stream could begin; 0 for not at all.
         keeps_audio: Whether the audio of the open segment is kept, to be heard again.
     """
 
-    def __init__(self, stream: EngineStream, gate: Gate, position: int, *, keeps_audio: bool = False) -> None:
+    def __init__(
+        self,
+        stream: EngineStream,
+        gate: Gate,
+        start: Start,
+        remembered_samples: int = 0,
+        *,
+        keeps_audio: bool = False,
+    ) -> None:
         self._audio = AudioBuffer() if keeps_audio else None
         self.stream = stream
         self.is_finished = False
         self._gate = gate
+        self._position = self._heard_from = start.position
+        """The end of the audio, and where the newest without a hole begins that the stream has got."""
         self._timeline = Timeline()
-        self._timeline.begin_stream(position)
+        self._timeline.begin_stream(start.position - start.padding)
         self._given = 0  # samples given to the stream
+        self._marks = Marks(remembered_samples) if remembered_samples else None
+        self._start = start
+        self._ungated = start.ungated
+        """Samples that come before the gate has to judge any."""
+        if start.padding:
+            self._accept(np.zeros(start.padding, np.float32))
 
     @property
     def is_parked(self) -> bool:
         """Whether silence is being kept from the stream: everything before it is decoded, but for silence."""
-        return self._gate.is_closed and not self.stream.is_ready()
+        return self.is_silent and not self.stream.is_ready()
 
     @property
     def is_silent(self) -> bool:
         """Whether silence is being kept from the stream."""
-        return self._gate.is_closed
+        return self._gate.is_closed and not self._ungated
 
     @property
     def held_samples(self) -> int:
@@ -49,17 +69,24 @@ class GatedStream:
         """Silence that the streams of the session did not get."""
         return self._gate.kept_samples
 
+    def mark_before(self, position: int) -> Mark | None:
+        """The newest place at or before a position of the session at which another stream could begin."""
+        return self._marks.last_before(position) if self._marks is not None else None
+
     def give(self, piece: Piece) -> None:
         """The next audio of the session, which may be lost up to it."""
+        self._position += piece.gap_samples + len(piece.samples)
         if piece.gap_samples:
             self._timeline.shift(self._given, self._gate.interrupt() + piece.gap_samples)
-        for passage in self._gate.take(piece.samples):
+            self._heard_from = self.in_session(self._given)
+        samples = self._give_ungated(piece.samples) if self._ungated else piece.samples
+        for passage in self._gate.take(samples):
             if passage.skipped_samples:
                 self._timeline.shift(self._given, passage.skipped_samples)
-            self.stream.accept(passage.samples)
-            if self._audio is not None:
-                self._audio.append(passage.samples)
-            self._given += len(passage.samples)
+                self._heard_from = self.in_session(self._given)
+            self._accept(passage.samples)
+        if self._marks is not None and not self._ungated:
+            self._marks.add(self._mark())
 
     def finish(self) -> None:
         """No more audio for this stream."""
@@ -71,11 +98,14 @@ class GatedStream:
         self.stream.close()
         self.stream = stream
         self.is_finished = False
+        self._heard_from = position
         self._timeline.begin_stream(position)
         self._gate.begin_stream()
         self._given = 0
         if self._audio is not None:
             self._audio = AudioBuffer()
+        if self._marks is not None:
+            self._marks.clear()
 
     def reset(self, decoded_samples: int, keep_samples: int = 0) -> None:
         """The stream begins a new segment; nobody asks for positions before this one again.
@@ -99,3 +129,25 @@ class GatedStream:
     def in_session(self, position: int) -> int:
         """A position of the stream as samples since the session began."""
         return self._timeline.to_client(min(position, self._given))
+
+    def _mark(self) -> Mark:
+        gate, unjudged = self._gate, self._gate.unjudged_samples
+        position = self._position - unjudged
+        if gate.is_closed:
+            return Mark(position, self._heard_from, self.in_session(self._given), self._given, gate.hearing)
+        return Mark(position, self._heard_from, position, self._given - unjudged, gate.hearing)
+
+    def _accept(self, samples: Float32Array) -> None:
+        self.stream.accept(samples)
+        if self._audio is not None:
+            self._audio.append(samples)
+        self._given += len(samples)
+
+    def _give_ungated(self, samples: Float32Array) -> Float32Array:
+        """What of the samples is for the gate, which is told how it was when it comes to that."""
+        self._accept(samples[: self._ungated])
+        rest = samples[self._ungated :]
+        self._ungated = max(0, self._ungated - len(samples))
+        if not self._ungated:
+            self._gate.go_on(self._start.hearing, self._start.step_offset)
+        return rest

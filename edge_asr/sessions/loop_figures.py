@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from edge_asr.requests import LeadIn
 from edge_asr.sessions.session import Session
 
 
@@ -37,11 +38,13 @@ class Progress:
     dropped_samples: int
     flushes: int = 0
     """Flushes answered in this worker."""
+    lead_in: LeadIn | None = None
+    """What another worker is to hear before that position."""
 
 
 def progress_of(session: Session) -> Progress:
     """Of a session, now."""
-    return Progress(session.settled_s, session.segments, session.dropped_samples, session.flushes_done)
+    return Progress(session.settled_s, session.segments, session.dropped_samples, session.flushes_done, session.lead_in)
 
 
 def with_session(total: LoopFigures, session: Session) -> LoopFigures:

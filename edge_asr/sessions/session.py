@@ -27,6 +27,7 @@ from edge_asr.requests import Resume, SessionOptions
 from edge_asr.sessions.backlog import Backlog
 from edge_asr.sessions.deadline import Deadline
 from edge_asr.sessions.gated_stream import GatedStream
+from edge_asr.sessions.lead_in import Rehearsal, lead_in, start_of
 from edge_asr.sessions.second_hearing import Awaited, Closing, SaidFinal, SecondHearing
 from edge_asr.sessions.segment import Segment, SegmentSettings
 from edge_asr.settings import EndpointSettings
@@ -41,6 +42,10 @@ SPOKEN_BEFORE_S = 1.0
 """A word may be written so long after it was said, also when its segment was cut in between."""
 
 
+MARKS_REACH_S = 4.0
+"""Between what was decoded and what was received, at most, where decoding keeps up."""
+
+
 @dataclass(frozen=True, slots=True)
 class SessionSettings:
     """What a session needs to know besides the client's options."""
@@ -53,6 +58,8 @@ class SessionSettings:
     is_append_only: bool = False
     step_s: float = STEP_S
     """Audio of one decoding step, for deadlines."""
+    lead_in_s: float = 0.0
+    """Audio before the settled position that another worker is to hear first; 0 for none."""
     accumulate_s: float = 0.0
     """Audio that is gathered before the engine gets it."""
     open_gate: Callable[[], Gate] = OpenGate
@@ -84,6 +91,8 @@ class Session:
         self.replaced_samples = 0
         self.settled_s = resume.position_s if resume else 0.0
         """Client time up to which everything that was said is in a final, or was nothing."""
+        self.lead_in = resume.lead_in if resume else None
+        """What another worker is to hear before that."""
         self.is_suspect = resume is not None and resume.is_suspect
         """Whether its audio may end the process: it is decoded alone."""
         self.is_late = False
@@ -97,16 +106,20 @@ class Session:
         self._clock = clock
         self._listening = listening
         self._backlog = Backlog()
-        self._received = self._started_at = self._samples(self.settled_s)
+        self._start = start_of(resume, self._samples(settings.step_s), settings.sample_rate_hz)
+        self._received = self._start.position
         """Samples, gaps included, at the engine's rate."""
+        settled = self._samples(self.settled_s)
+        self._rehearsal = Rehearsal(self._start, settled)
         gate = OpenGate() if options.is_batch else settings.open_gate()
-        keeps_audio = settings.second_hearing is not None
-        self._input = GatedStream(open_stream(), gate, self._received, keeps_audio=keeps_audio)
         self._awaited: Awaited | None = None
         """A final that is on its way; nothing is decoded before it is said."""
         self._presence = SpeechPresence(settings.sample_rate_hz) if settings.may_imagine else None
         self._spoken_at = self._received - self._samples(SPOKEN_BEFORE_S)
         """Position up to which something could be speech."""
+        remembered = self._samples(MARKS_REACH_S) if settings.lead_in_s else 0
+        keeps_audio = settings.second_hearing is not None
+        self._input = GatedStream(open_stream(), gate, self._start, remembered, keeps_audio=keeps_audio)
         self._segment = Segment(
             SegmentSettings(
                 session_id,
@@ -120,7 +133,7 @@ class Session:
             clock,
             self._input.in_session,
             number=resume.segment if resume else 0,
-            start=self._received,
+            start=settled,
             revision=resume.revision if resume else 0,
         )
         self._deadline = Deadline(round(settings.step_s * 1e9))
@@ -255,7 +268,7 @@ class Session:
     @property
     def heard_s(self) -> float:
         """Of them, those that came to this worker."""
-        return self._seconds(self._received - self._started_at)
+        return self._seconds(self._received - self._start.position)
 
     def prepare(self) -> bool:
         """Move audio towards the engine; whether the stream is ready for a decoding step.
@@ -283,6 +296,9 @@ class Session:
     def after_decode(self) -> None:
         """Look at the hypothesis of the step just done: a partial, an endpoint, or nothing new."""
         self._is_ready = False
+        if not self._rehearsal.is_over:
+            self._rehearse()
+            return
         understood = self._understand()
         heard = self._input.in_session(understood.hypothesis.decoded_samples)
         if partial := self._segment.look(understood.hypothesis, heard, is_late=self.is_late):
@@ -300,6 +316,16 @@ class Session:
     def _could_be_said(self) -> bool:
         """Whether there was anything like speech in the open segment, or just before it."""
         return self._spoken_at > self._segment.start - self._samples(SPOKEN_BEFORE_S)
+
+    def _rehearse(self) -> None:
+        """What the step gave was said by another worker, up to where that one had got."""
+        decoded = self.stream.hypothesis().decoded_samples
+        if self._rehearsal.has_heard(self._input.in_session(decoded)):
+            self._end_rehearsal()
+
+    def _end_rehearsal(self) -> None:
+        self._rehearsal.is_over = True
+        self._input.reset(self.stream.hypothesis().decoded_samples)
 
     def take_events(self) -> list[TranscriptEvent]:
         """Everything said since the last call, in order."""
@@ -353,9 +379,13 @@ class Session:
 
     def _judge_silence(self) -> None:
         """Silence that the engine never sees ends segments all the same."""
-        if self._input.is_parked:
+        if not self._input.is_parked:
+            return
+        if self._rehearsal.is_over:
             settled = self._position - self._input.held_samples
             self._close_segment_where_due(self._understand(), self._position, settled)
+        elif self._rehearsal.has_passed(self._position):
+            self._end_rehearsal()
 
     def _drop_what_is_too_old(self) -> None:
         if self.backlog_s <= self._settings.backlog_s:
@@ -394,7 +424,7 @@ class Session:
             keep = 0 if understood.hypothesis.text else self._samples(SPOKEN_BEFORE_S)
             self._input.reset(understood.hypothesis.decoded_samples, keep)
             self._segment.begin(heard)
-            self.settled_s = max(self.settled_s, self._seconds(settled))
+            self._settle(max(self._samples(self.settled_s), settled))
 
         self._close_segment(Closing(understood, endpoint.reason, heard, go_on))
 
@@ -425,6 +455,12 @@ class Session:
         self._say_final(closing, said)
         return True
 
+    def _settle(self, position: int) -> None:
+        """Everything up to this position, in samples received, is said."""
+        self.settled_s = self._seconds(position)
+        mark, longest = self._input.mark_before(position), self._samples(self._settings.lead_in_s)
+        self.lead_in = lead_in(mark, longest, self._start.step, self._settings.sample_rate_hz)
+
     def _say_final(self, closing: Closing, said: SaidFinal) -> None:
         if said.why_first:
             self.second_passes_skipped += 1
@@ -435,6 +471,8 @@ class Session:
 
     def _close_stream(self, due: Literal["flush", "end"]) -> None:
         """Everything given is decoded: close the segment, then go on or end."""
+        if not self._rehearsal.is_over:
+            self._end_rehearsal()
         understood = self._understand()
         decoded = self._input.in_session(understood.hypothesis.decoded_samples)
         heard = self._position if self._input.is_silent else decoded
@@ -443,13 +481,13 @@ class Session:
         self._close_segment(Closing(understood, reason, heard, go_on))
 
     def _end_well(self) -> None:
-        self.settled_s = self.received_s
+        self.settled_s, self.lead_in = self.received_s, None
         self._end(SessionEnded(self.session_id, self.received_s, self.dropped_samples))
 
     def _go_on_after_flush(self) -> None:
         self._flushes.popleft()
         self.flushes_done += 1
-        self.settled_s = self._seconds(self._position)
+        self.settled_s, self.lead_in = self._seconds(self._position), None
         self._is_ready = False
         self._input.renew(self._open_stream(), self._position)
         self._segment.begin(self._position)

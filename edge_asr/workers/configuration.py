@@ -17,6 +17,7 @@ from edge_asr.settings import (
     SecondPassSettings,
     Settings,
     TextSettings,
+    WorkerSettings,
 )
 from edge_asr.workers.messages import Configure
 
@@ -33,6 +34,7 @@ class WorkerConfiguration:
     gate: GateSettings = field(default_factory=GateSettings)
     second_pass: SecondPassSettings = field(default_factory=SecondPassSettings)
     text: TextSettings = field(default_factory=TextSettings)
+    worker: WorkerSettings = field(default_factory=WorkerSettings)
     commands: CommandSettings = field(default_factory=CommandSettings)
 
 

@@ -14,7 +14,7 @@ import msgspec
 
 from edge_asr.events import Failed, Final, Notice, Partial, SessionEnded
 from edge_asr.families import NO_HOTWORDS
-from edge_asr.requests import Resume, SessionOptions
+from edge_asr.requests import LeadIn, Resume, SessionOptions
 
 MAX_MESSAGE_BYTES = 16 << 20
 """A longer message is a fault of the sender."""
@@ -156,6 +156,8 @@ class Settled(msgspec.Struct, frozen=True, tag="settled"):
     flushes: int
     """Flushes answered since this worker had the session."""
     finals: tuple[Final, ...]
+    lead_in: LeadIn | None = None
+    """What another worker is to hear before the position."""
 
 
 class Heartbeat(msgspec.Struct, frozen=True, tag="heartbeat"):

@@ -70,6 +70,7 @@ def serve(link: Link, configure: Configure, model: LoadedModel, ready: Ready, bl
         write=model.write,
         second_hearing=model.hear_again(in_background, settings.second_pass, clock),
         on_native=black_box.write,
+        lead_in_s=settings.worker.lead_in_s,
     )
     service = Service(link, loop, model)
     service.start()
@@ -170,6 +171,7 @@ class Service:
                 progress.dropped_samples,
                 progress.flushes,
                 finals,
+                progress.lead_in,
             )
         )
 

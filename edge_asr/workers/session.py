@@ -173,7 +173,9 @@ class PoolSession:
             return
         for final in settled.finals:
             self.take(final)
-        self._history.settle(settled.position_s, settled.segment, settled.dropped_samples, settled.flushes)
+        self._history.settle(
+            settled.position_s, settled.segment, settled.dropped_samples, settled.flushes, settled.lead_in
+        )
         self._losses = 0
         if self._history.recording is not None:
             self._trust_beyond(self._accused_at)
@@ -217,6 +219,8 @@ class PoolSession:
         """Go on in another worker, which is ready: it is told everything that is not settled."""
         if not self._is_waiting:
             self.worker.send(CancelSession(self.session_id))
+        if not _are_alike(self.worker.ready, worker.ready):
+            self._history.forget_lead_in()
         self.worker = worker
         self.resume()
 
@@ -278,7 +282,8 @@ class PoolSession:
         self._base_bytes = self._consumed_bytes = history.start_bytes
         if history.recording is not None:
             path, longest_s = history.recording.path, history.recording.max_duration_s
-            worker.send(SessionRecording(self.session_id, str(path), longest_s, resume.position_s))
+            from_s = resume.lead_in.start_s if resume.lead_in is not None else resume.position_s
+            worker.send(SessionRecording(self.session_id, str(path), longest_s, from_s))
         for piece in history.pieces():
             worker.send(FlushSession(self.session_id) if piece is None else SessionAudio(self.session_id, piece))
         if history.is_finished:
@@ -328,3 +333,10 @@ class PoolSession:
 def _pieces(data: bytes) -> Iterator[bytes]:
     for start in range(0, len(data), PIECE_BYTES):
         yield data[start : start + PIECE_BYTES]
+
+
+def _are_alike(before: Ready | None, now: Ready | None) -> bool:
+    """Whether what one has heard last leads the other in: the same model, in the same steps."""
+    if before is None or now is None:
+        return False
+    return (before.model, before.sample_rate_hz, before.chunk_ms) == (now.model, now.sample_rate_hz, now.chunk_ms)

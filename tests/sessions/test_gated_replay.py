@@ -59,10 +59,15 @@ class HearingStream:
         """Nothing to free."""
 
 
-def open_session(resume: Resume | None = None) -> Session:
+def open_session(resume: Resume | None = None, lead_in_s: float = 0.0) -> Session:
     gate = GateSettings(pre_roll_ms=60, hang_over_ms=40)
     made = SessionSettings(
-        RATE_HZ, RULES, 60.0, open_gate=lambda: SilenceGate(gate, RATE_HZ, EngineSteps(CHUNK, CHUNK, 200))
+        RATE_HZ,
+        RULES,
+        60.0,
+        step_s=CHUNK / RATE_HZ,
+        lead_in_s=lead_in_s,
+        open_gate=lambda: SilenceGate(gate, RATE_HZ, EngineSteps(CHUNK, CHUNK, 200)),
     )
     return Session("s", SessionOptions(), made, HearingStream, ManualClock(1), resume)
 
@@ -87,7 +92,23 @@ def words(finals: list[Final]) -> list[str]:
     return " ".join(final.text for final in finals).split()
 
 
+def said_again(audio: Float32Array, resume: Resume) -> Float32Array:
+    """What a session that goes on is given."""
+    if resume.lead_in is None:
+        return audio[round(resume.position_s * RATE_HZ) :]
+    start, end = round(resume.lead_in.start_s * RATE_HZ), round(resume.lead_in.end_s * RATE_HZ)
+    return np.concatenate((audio[start:end], audio[round(resume.lead_in.mark.position_s * RATE_HZ) :]))
+
+
 SOUNDS = st.lists(st.tuples(st.integers(2, 9), st.integers(120, 400), st.integers(250, 3000)), min_size=1, max_size=6)
+
+
+def conversation(lead: int, sounds: list[tuple[int, int, int]]) -> Float32Array:
+    parts = [np.zeros(lead, np.float32)]
+    for loudness, length, pause in sounds:
+        sound = np.where(np.arange(length) % 2, loudness / 10, -loudness / 10)
+        parts += [sound.astype(np.float32), np.zeros(pause, np.float32)]
+    return np.concatenate(parts)
 
 
 @settings(deadline=None, max_examples=50)
@@ -95,11 +116,7 @@ SOUNDS = st.lists(st.tuples(st.integers(2, 9), st.integers(120, 400), st.integer
 def test_what_one_worker_settled_and_the_next_one_heard_is_everything(
     sounds: list[tuple[int, int, int]], lead: int, lost_after: float
 ) -> None:
-    parts = [np.zeros(lead, np.float32)]
-    for loudness, length, pause in sounds:
-        sound = np.where(np.arange(length) % 2, loudness / 10, -loudness / 10)
-        parts += [sound.astype(np.float32), np.zeros(pause, np.float32)]
-    audio = np.concatenate(parts)
+    audio = conversation(lead, sounds)
     first = open_session()
     settled = hear(first, audio[: round(lost_after * len(audio))])
     resume = Resume(position_s=first.settled_s, segment=first.segments)
@@ -112,3 +129,44 @@ def test_what_one_worker_settled_and_the_next_one_heard_is_everything(
     onsets = np.cumsum([lead, *(length + pause for _, length, pause in sounds[:-1])])
     starts = [word.start_s for final in settled + rest for word in final.words]
     assert np.all(np.abs(np.array(starts) - onsets / RATE_HZ) <= 2 * CHUNK / RATE_HZ)
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    sounds=SOUNDS, lead=st.integers(0, 2500), lost_after=st.floats(0, 1), lead_in_s=st.sampled_from((0.05, 0.3, 1.0))
+)
+def test_with_what_came_before_the_next_worker_takes_the_same_steps(
+    sounds: list[tuple[int, int, int]], lead: int, lost_after: float, lead_in_s: float
+) -> None:
+    audio = conversation(lead, sounds)
+    whole = open_session(lead_in_s=lead_in_s)
+    undisturbed = hear(whole, audio)
+    whole.finish()
+    undisturbed += decode(whole)
+    first = open_session(lead_in_s=lead_in_s)
+    finals = hear(first, audio[: round(lost_after * len(audio))])
+    resume = Resume(position_s=first.settled_s, segment=first.segments, lead_in=first.lead_in)
+    second = open_session(resume, lead_in_s=lead_in_s)
+    finals += hear(second, said_again(audio, resume))
+    second.finish()
+    finals += decode(second)
+    assert finals == undisturbed
+
+
+def test_a_worker_lost_before_it_has_said_anything_again_leaves_the_same_place_to_go_on_from() -> None:
+    audio = conversation(300, [(5, 200, 900), (7, 200, 900)])
+    first = open_session(lead_in_s=0.3)
+    assert words(hear(first, audio[:1300])) == ["5"]
+    resume = Resume(position_s=first.settled_s, segment=1, lead_in=first.lead_in)
+    second = open_session(resume, lead_in_s=0.3)
+    hear(second, said_again(audio, resume)[:200])
+    assert (second.settled_s, second.lead_in) == (first.settled_s, first.lead_in)
+
+
+def test_what_is_heard_before_a_flush_leads_nobody_in() -> None:
+    session = open_session(lead_in_s=0.3)
+    hear(session, conversation(300, [(5, 200, 900)]))
+    assert session.lead_in is not None
+    session.flush()
+    decode(session)
+    assert session.lead_in is None

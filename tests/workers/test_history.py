@@ -5,7 +5,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edge_asr.requests import SessionOptions
+from edge_asr.requests import GateMark, LeadIn, SessionOptions
 from edge_asr.workers.history import History, Recording
 
 OPTIONS = SessionOptions(sample_rate_hz=8000, encoding="s16le")
@@ -111,3 +111,76 @@ def test_a_recording_goes_on_at_the_settled_position() -> None:
     history.recording = Recording(Path("upload.wav"), 10.0)
     history.settle(2.5, 1, 0)
     assert history.resume(is_suspect=False).position_s == 2.5
+
+
+def lead_in(start: int, end: int, mark: int) -> LeadIn:
+    """Positions in bytes."""
+    place = GateMark(
+        position_s=mark / 16_000, step_offset=0, is_open=end == mark, background_dbfs=-60.0, silent_samples=0
+    )
+    return LeadIn(start_s=start / 16_000, end_s=end / 16_000, mark=place)
+
+
+def settled_with(history: History, position: int, again: LeadIn) -> tuple[bytes | None, ...]:
+    history.settle(position / 16_000, 1, 0, lead_in=again)
+    return tuple(said(history))
+
+
+def test_what_comes_before_the_settled_audio_is_said_first() -> None:
+    history = History(OPTIONS)
+    history.add(b"aabbccdd")
+    history.add(b"eeff")
+    assert settled_with(history, 8, lead_in(2, 6, 6)) == (b"bbccddeeff",)
+    assert (history.start_bytes, history.kept_bytes) == (2, 4)
+    assert history.resume(is_suspect=False).lead_in == lead_in(2, 6, 6)
+
+
+def test_silence_after_it_is_left_out() -> None:
+    history = History(OPTIONS)
+    history.add(b"aabb----ccdd")
+    assert settled_with(history, 10, lead_in(2, 4, 8)) == (b"bbccdd",)
+    assert history.start_bytes == 6  # as long before the mark as the audio is
+    history.add(b"------ee")
+    assert settled_with(history, 18, lead_in(2, 4, 18)) == (b"bbee",)
+
+
+def test_the_next_one_is_cut_from_the_one_before_and_what_follows_it() -> None:
+    history = History(OPTIONS)
+    history.add(b"aabbccddee")
+    settled_with(history, 6, lead_in(2, 6, 6))
+    assert settled_with(history, 8, lead_in(4, 8, 8)) == (b"ccddee",)
+    assert history.resume(is_suspect=False).lead_in == lead_in(4, 8, 8)
+
+
+def test_where_less_is_kept_it_is_shorter() -> None:
+    history = History(OPTIONS)
+    history.add(b"aabbccdd")
+    history.settle(4 / 16_000, 1, 0)
+    assert settled_with(history, 6, lead_in(2, 6, 6)) == (b"ccdd",)
+    assert history.resume(is_suspect=False).lead_in == lead_in(4, 6, 6)
+
+
+def test_forgetting_it_leaves_what_is_not_settled() -> None:
+    history = History(OPTIONS)
+    history.add(b"aabbccdd")
+    settled_with(history, 6, lead_in(2, 4, 4))
+    history.forget_lead_in()
+    assert said(history) == [b"dd"]
+    assert history.resume(is_suspect=False).lead_in is None
+
+
+def test_a_flush_within_what_is_settled_was_answered() -> None:
+    history = History(OPTIONS)
+    history.add(b"aabb")
+    history.flush()
+    history.add(b"cc")
+    assert settled_with(history, 6, lead_in(2, 6, 6)) == (b"bbcc",)
+
+
+def test_a_recording_needs_its_lead_in_without_a_hole() -> None:
+    history = History(OPTIONS)
+    history.recording = Recording(Path("upload.wav"), 10.0)
+    history.settle(1.0, 1, 0, lead_in=lead_in(8_000, 15_000, 16_000))
+    assert history.resume(is_suspect=False).lead_in is None
+    history.settle(1.0, 1, 0, lead_in=lead_in(8_000, 16_000, 16_000))
+    assert history.resume(is_suspect=False).lead_in == lead_in(8_000, 16_000, 16_000)

@@ -10,8 +10,8 @@ import pytest
 from edge_asr.clock import ManualClock
 from edge_asr.metrics.exposition import new_registry
 from edge_asr.metrics.instruments import Instruments
-from edge_asr.requests import SessionOptions
-from edge_asr.workers.messages import Settled
+from edge_asr.requests import GateMark, LeadIn, SessionOptions
+from edge_asr.workers.messages import Ready, SessionAudio, Settled
 from edge_asr.workers.session import MOST_LOSSES, PoolSession, SessionContext
 from edge_asr.workers.supervisor import Supervisor
 
@@ -25,6 +25,7 @@ class Worker:
 
     def __init__(self) -> None:
         self.sent: list[object] = []
+        self.ready: Ready | None = None
 
     def send(self, message: object) -> None:
         self.sent.append(message)
@@ -87,3 +88,20 @@ async def test_a_recording_is_accused_by_what_it_has_settled(session: PoolSessio
     assert session.lose_worker({"a"})
     session.resume()
     assert not session.lose_worker({"a"})
+
+
+def ready(model: str) -> Ready:
+    return Ready(1, model, "zipformer2-ctc", ("en",), "cpu", 1, 16_000, 320.0, 500.0, True, 0.1)
+
+
+@pytest.mark.parametrize(("model", "said_again"), [("a", 5), ("b", 4)])
+async def test_what_one_model_has_heard_does_not_lead_another_one_in(
+    session: PoolSession, model: str, said_again: int
+) -> None:
+    mark = GateMark(position_s=6.0, step_offset=0, is_open=True, background_dbfs=-60.0, silent_samples=0)
+    before, now = Worker(), Worker()
+    before.ready, now.ready = ready("a"), ready(model)
+    session.worker = cast("Supervisor", before)
+    session.settle(Settled("a", 6.0, 1, 0, 0, (), LeadIn(start_s=5.0, end_s=6.0, mark=mark)))
+    session.move_to(cast("Supervisor", now))
+    assert sum(len(message.data) for message in now.sent if isinstance(message, SessionAudio)) == said_again * SECOND
