@@ -100,6 +100,10 @@ def said_again(audio: Float32Array, resume: Resume) -> Float32Array:
     return np.concatenate((audio[start:end], audio[round(resume.lead_in.mark.position_s * RATE_HZ) :]))
 
 
+def said_when(finals: list[Final]) -> list[tuple[str, float]]:
+    return [(word.text, word.start_s) for final in finals for word in final.words]
+
+
 SOUNDS = st.lists(st.tuples(st.integers(2, 9), st.integers(120, 400), st.integers(250, 3000)), min_size=1, max_size=6)
 
 
@@ -150,7 +154,8 @@ def test_with_what_came_before_the_next_worker_takes_the_same_steps(
     finals += hear(second, said_again(audio, resume))
     second.finish()
     finals += decode(second)
-    assert finals == undisturbed
+    # Where segments are closed in silence hangs on how the audio is cut into pieces, which begin elsewhere now.
+    assert said_when(finals) == said_when(undisturbed)
 
 
 def test_a_worker_lost_before_it_has_said_anything_again_leaves_the_same_place_to_go_on_from() -> None:
