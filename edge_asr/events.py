@@ -24,6 +24,7 @@ NoticeCode = Literal[
     "format_suspicious",
     "rate_suspicious",
     "second_pass_skipped",
+    "wake_word",
     "engine_restarted",
     "model_changed",
     "lighter_model",

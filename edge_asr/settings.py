@@ -179,6 +179,27 @@ class TextSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class WakeSettings:
+    """A phrase before anything is recognised. TOML table ``[wake]``. For live sessions, as a microphone's are."""
+
+    phrases: tuple[str, ...] = ()
+    """What is to be said first, any of them; empty: everything is recognised."""
+    model: str = "starter-en-transducer"
+    """Store name of the keyword model: a streaming zipformer transducer."""
+    threshold: float = 0.25
+    """Mean probability of a phrase's tokens above which it counts as said: higher is stricter."""
+    boost: float = 1.5
+    """What each token of a phrase gains in the search, natural logarithm: higher finds more."""
+    listen_ms: int = 5000
+    """Silence after which the phrase is needed again; it is after each final, too."""
+
+    def __post_init__(self) -> None:
+        _in_range("wake", "threshold", self.threshold, 0.01, 0.99)
+        _in_range("wake", "boost", self.boost, 0, 10)
+        _in_range("wake", "listen_ms", self.listen_ms, 500, 600_000)
+
+
+@dataclass(frozen=True, slots=True)
 class SecondPassSettings:
     """Finals from a second, better model behind a streaming one. TOML table ``[second_pass]``."""
 
@@ -456,6 +477,7 @@ class Settings:
     endpoint: EndpointSettings = field(default_factory=EndpointSettings)
     scheduler: SchedulerSettings = field(default_factory=SchedulerSettings)
     gate: GateSettings = field(default_factory=GateSettings)
+    wake: WakeSettings = field(default_factory=WakeSettings)
     second_pass: SecondPassSettings = field(default_factory=SecondPassSettings)
     text: TextSettings = field(default_factory=TextSettings)
     worker: WorkerSettings = field(default_factory=WorkerSettings)

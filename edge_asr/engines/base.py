@@ -243,6 +243,28 @@ class ConstrainedPath:
     """The same of the free decode; ``log_prob`` is rarely greater."""
 
 
+@dataclass(frozen=True, slots=True)
+class Spotted:
+    """A wake word was heard."""
+
+    phrase: str
+    """As it is configured."""
+    samples_ago: int
+    """Audio that was given since it ended."""
+
+
+class Spotter(Protocol):
+    """Listens for wake words in one stream of audio."""
+
+    def hear(self, samples: Float32Array) -> Spotted | None:
+        """The next audio, mono PCM, shape (n,), finite; the phrase that was just heard in it."""
+        ...
+
+    def begin(self) -> None:
+        """What comes next does not follow on."""
+        ...
+
+
 class SegmentDecoder(Protocol):
     """A non-streaming model: one stretch of speech in, its text out."""
 

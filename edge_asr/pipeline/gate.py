@@ -121,6 +121,14 @@ class Gate(Protocol):
         """
         ...
 
+    def settle(self) -> None:
+        """A final was said after silence."""
+        ...
+
+    def take_phrase(self) -> str:
+        """The phrase that opened it since the last call; empty for none."""
+        ...
+
 
 class OpenGate:
     """Lets everything through: for engines whose text depends on silence too, and where the gate is switched off."""
@@ -142,6 +150,13 @@ class OpenGate:
 
     def go_on(self, hearing: Hearing, step_offset: int) -> None:
         """It stays open."""
+
+    def settle(self) -> None:
+        """It stays open."""
+
+    def take_phrase(self) -> str:
+        """No phrase opens it."""
+        return ""
 
 
 class SilenceGate:
@@ -228,6 +243,13 @@ class SilenceGate:
         """Give up what is held; the steps are counted anew."""
         self.interrupt()
         self._given = 0
+
+    def settle(self) -> None:
+        """It goes by sound only."""
+
+    def take_phrase(self) -> str:
+        """No phrase opens it."""
+        return ""
 
     @property
     def unjudged_samples(self) -> int:

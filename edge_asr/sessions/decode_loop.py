@@ -14,12 +14,12 @@ from edge_asr.audio import AudioChunk
 from edge_asr.clock import Clock
 from edge_asr.commands.hotwords import HotwordList
 from edge_asr.commands.listening import OPEN_SPEECH, Listening
-from edge_asr.engines.base import Engine, EngineDescription, EngineStream, StreamOptions
+from edge_asr.engines.base import Engine, EngineStream, StreamOptions
 from edge_asr.errors import EdgeAsrError, EngineFailed, ProtocolViolation
 from edge_asr.events import Notice, TranscriptEvent
-from edge_asr.pipeline.gate import EngineSteps, Gate, OpenGate, SilenceGate
 from edge_asr.pipeline.writing import Writing
 from edge_asr.requests import Resume, SessionOptions
+from edge_asr.sessions.gates import WakeOptions, live_gates, silence_gates
 from edge_asr.sessions.intake import Intake
 from edge_asr.sessions.loop_figures import LoopFigures, Progress, progress_of, with_session
 from edge_asr.sessions.scheduler import Scheduler
@@ -76,6 +76,7 @@ class DecodeLoop:
         listen: Callable[[str | None], Listening] = _to_open_speech,
         expect: Callable[[Sequence[str]], HotwordList] = _expecting_nothing,
         write: Callable[[SessionOptions], Writing] = _as_heard,
+        wake: WakeOptions | None = None,
         second_hearing: SecondHearing | None = None,
         lead_in_s: float = 0.0,
     ) -> None:
@@ -93,6 +94,7 @@ class DecodeLoop:
             listen: What a session listens for that asks for these commands (``SessionOptions.commands``).
             expect: What the engine is told to expect in a session with these hotwords (``SessionOptions.hotwords``).
             write: What the texts of a session with these options go through.
+            wake: What live sessions need before anything is recognised in them; ``None`` for nothing.
             second_hearing: What hears each segment again for its final.
             lead_in_s: Audio before what is settled that a loop is to hear first to which a session moves.
         """
@@ -119,7 +121,8 @@ class DecodeLoop:
             step_s=step_s,
             lead_in_s=lead_in_s if described.is_streaming else 0.0,
             accumulate_s=scheduler.accumulate_ms / 1000,
-            open_gate=_gates(gate, described),
+            open_gate=silence_gates(gate, described),
+            open_live_gate=live_gates(gate, described, wake),
             may_imagine=described.may_imagine,
             second_hearing=second_hearing,
         )
@@ -385,16 +388,6 @@ class DecodeLoop:
 
     def _count(self, session: Session) -> None:
         self._figures = with_session(self._figures, session)
-
-
-def _gates(settings: GateSettings, engine: EngineDescription) -> Callable[[], Gate]:
-    if not (settings.enabled and engine.may_skip_silence):
-        return OpenGate
-    first, every, tail = (
-        round(length_ms * engine.sample_rate_hz / 1000)
-        for length_ms in (engine.first_step_ms, engine.chunk_ms, engine.tail_padding_ms)
-    )
-    return lambda: SilenceGate(settings, engine.sample_rate_hz, EngineSteps(first, every, tail))
 
 
 def _known(time_ns: int | None) -> tuple[int, ...]:

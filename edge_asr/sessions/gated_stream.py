@@ -88,6 +88,14 @@ class GatedStream:
         if self._marks is not None and not self._ungated:
             self._marks.add(self._mark())
 
+    def settle(self) -> None:
+        """A final was said after silence."""
+        self._gate.settle()
+
+    def take_phrase(self) -> str:
+        """The wake word that was heard since the last call; empty for none."""
+        return self._gate.take_phrase()
+
     def finish(self) -> None:
         """No more audio for this stream."""
         self.stream.finish()

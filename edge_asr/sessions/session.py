@@ -64,6 +64,9 @@ class SessionSettings:
     """Audio that is gathered before the engine gets it."""
     open_gate: Callable[[], Gate] = OpenGate
     """Makes the gate of a session whose silence may be skipped."""
+    open_live_gate: Callable[[bool], Gate] | None = None
+    """Likewise of a session whose audio cannot wait, as a microphone's, where a wake word is needed; called with
+    whether the session goes on from another worker."""
     may_imagine: bool = False
     """Whether the engine may write words for what is no speech."""
     second_hearing: SecondHearing | None = None
@@ -111,7 +114,7 @@ class Session:
         """Samples, gaps included, at the engine's rate."""
         settled = self._samples(self.settled_s)
         self._rehearsal = Rehearsal(self._start, settled)
-        gate = OpenGate() if options.is_batch else settings.open_gate()
+        gate = _open_gate(options, settings, is_resumed=resume is not None)
         self._awaited: Awaited | None = None
         """A final that is on its way; nothing is decoded before it is said."""
         self._presence = SpeechPresence(settings.sample_rate_hz) if settings.may_imagine else None
@@ -376,6 +379,8 @@ class Session:
         self._input.give(piece)
         if self._presence is not None and self._presence.hear(piece.samples):
             self._spoken_at = self._position
+        if phrase := self._input.take_phrase():
+            self._events.append(Notice(self.session_id, "wake_word", phrase))
 
     def _judge_silence(self) -> None:
         """Silence that the engine never sees ends segments all the same."""
@@ -468,6 +473,8 @@ class Session:
         if final := self._segment.close(said.understood, closing.reason, closing.heard, said.case):
             self._events.append(final)
         closing.go_on()
+        if final and closing.reason == "silence":
+            self._input.settle()
 
     def _close_stream(self, due: Literal["flush", "end"]) -> None:
         """Everything given is decoded: close the segment, then go on or end."""
@@ -508,6 +515,14 @@ class Session:
 
     def _samples(self, seconds: float) -> int:
         return round(seconds * self._settings.sample_rate_hz)
+
+
+def _open_gate(options: SessionOptions, settings: SessionSettings, *, is_resumed: bool) -> Gate:
+    if options.is_batch:
+        return OpenGate()
+    if options.is_live and settings.open_live_gate is not None:
+        return settings.open_live_gate(is_resumed)
+    return settings.open_gate()
 
 
 def _with_silence(endpoint: EndpointSettings, silence_ms: int | None) -> EndpointSettings:

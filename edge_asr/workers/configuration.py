@@ -17,11 +17,12 @@ from edge_asr.settings import (
     SecondPassSettings,
     Settings,
     TextSettings,
+    WakeSettings,
     WorkerSettings,
 )
 from edge_asr.workers.messages import Configure
 
-_GROUPS = ("engine", "endpoint", "scheduler", "gate", "second_pass", "text", "worker", "limits", "commands")
+_GROUPS = ("engine", "endpoint", "scheduler", "gate", "wake", "second_pass", "text", "worker", "limits", "commands")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,7 @@ class WorkerConfiguration:
     endpoint: EndpointSettings
     scheduler: SchedulerSettings
     gate: GateSettings = field(default_factory=GateSettings)
+    wake: WakeSettings = field(default_factory=WakeSettings)
     second_pass: SecondPassSettings = field(default_factory=SecondPassSettings)
     text: TextSettings = field(default_factory=TextSettings)
     worker: WorkerSettings = field(default_factory=WorkerSettings)
@@ -44,6 +46,7 @@ def pack(
     vad_model: Path | None,
     punctuation_model: Path | None = None,
     second_model: Path | None = None,
+    wake_model: Path | None = None,
 ) -> Configure:
     """The first message to a worker.
 
@@ -53,6 +56,7 @@ def pack(
         vad_model: File of the voice activity detector, where one is installed.
         punctuation_model: Directory of the punctuation model, where one is installed.
         second_model: Directory of the model that hears segments again.
+        wake_model: Directory of the model that hears the wake words.
 
     Raises:
         ConfigurationError: The files of spoken commands or hotwords cannot be read.
@@ -68,6 +72,7 @@ def pack(
         commands=commands,
         hotwords=hotwords,
         second_model=_or_none(second_model),
+        wake_model=_or_none(wake_model),
     )
 
 

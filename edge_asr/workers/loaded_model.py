@@ -11,7 +11,7 @@ from edge_asr.commands.book import CommandBook
 from edge_asr.commands.hotword_book import HotwordBook
 from edge_asr.commands.hotwords import HotwordList
 from edge_asr.commands.listening import OPEN_SPEECH, Listening
-from edge_asr.engines.base import Engine, SegmentDecoder
+from edge_asr.engines.base import Engine, SegmentDecoder, Spotter
 from edge_asr.engines.second_pass import SecondPass
 from edge_asr.pipeline.writing import Writing, WritingBook
 from edge_asr.requests import SessionOptions
@@ -47,6 +47,8 @@ class LoadedModel:
     """What texts are written with."""
     second: SecondModel | None = None
     """What hears segments again; ``None`` for nothing."""
+    open_spotter: Callable[[], Spotter] | None = None
+    """Makes what hears the wake words of one live session; ``None`` where none are needed."""
 
     @property
     def notes(self) -> tuple[str, ...]:

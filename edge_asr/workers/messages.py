@@ -27,8 +27,8 @@ class Configure(msgspec.Struct, frozen=True, tag="configure"):
 
     model_directory: str
     settings: dict[str, Any]
-    """Groups ``engine``, ``endpoint``, ``scheduler``, ``gate``, ``second_pass``, ``text``, ``worker``, ``limits`` as
-    plain values."""
+    """Groups ``engine``, ``endpoint``, ``scheduler``, ``gate``, ``wake``, ``second_pass``, ``text``, ``worker``,
+    ``limits`` as plain values."""
     vad_model: str = ""
     """File of the voice activity detector, which non-streaming models need; empty when there is none."""
     punctuation_model: str = ""
@@ -41,6 +41,8 @@ class Configure(msgspec.Struct, frozen=True, tag="configure"):
     """Text of the configured list of hotwords by its file; empty for none."""
     second_model: str = ""
     """Directory of the model that hears segments again for their finals; empty for none."""
+    wake_model: str = ""
+    """Directory of the model that hears the wake words; empty for none."""
     digest: str = ""
     """Beginning of the SHA-256 of the model's weights, for whoever wants to know which model it really is."""
 

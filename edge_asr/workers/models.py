@@ -103,16 +103,17 @@ def served(store: ModelStore, model: InstalledModel, settings: Settings) -> Serv
     """An installed model with the settings it is to be served with, and what of its store stands beside it.
 
     Raises:
-        ModelError: The model of the second pass is not installed.
+        ModelError: The model of the second pass, or of the wake words, is not installed.
     """
     punctuation = installed_punctuation(store)
     second = second_model(store, model.manifest, settings.second_pass)
+    wake = store.resolve(settings.wake.model) if settings.wake.phrases else None
     try:
         vad = store.find(VAD_MODEL)
     except ModelError:
-        return ServedModel(model.manifest, model.directory, settings, None, punctuation, second)
+        return ServedModel(model.manifest, model.directory, settings, None, punctuation, second, wake)
     vad_model = vad.directory / vad.manifest.files["model"].path
-    return ServedModel(model.manifest, model.directory, settings, vad_model, punctuation, second)
+    return ServedModel(model.manifest, model.directory, settings, vad_model, punctuation, second, wake)
 
 
 def installed_punctuation(store: ModelStore) -> Path | None:

@@ -36,12 +36,14 @@ class ServedModel:
     """Directory of the punctuation model, where one is installed."""
     second: InstalledModel | None = None
     """The model that hears segments again for their finals."""
+    wake: InstalledModel | None = None
+    """The model that hears the wake words of live sessions."""
     configure: Configure = field(init=False, repr=False)
     """What its workers are told first; read from the files that the settings name once, here."""
 
     def __post_init__(self) -> None:
-        second = self.second.directory if self.second else None
-        configure = pack(self.directory, self.settings, self.vad_model, self.punctuation_model, second)
+        second, wake = (each.directory if each else None for each in (self.second, self.wake))
+        configure = pack(self.directory, self.settings, self.vad_model, self.punctuation_model, second, wake)
         object.__setattr__(self, "configure", msgspec.structs.replace(configure, digest=self.digest))
 
     @property
@@ -58,7 +60,7 @@ class ServedModel:
     @property
     def needed_bytes(self) -> int:
         """Memory that a worker with it takes, by the sizes that the manifest gives."""
-        manifests = [self.manifest, *([self.second.manifest] if self.second else [])]
+        manifests = [self.manifest, *(each.manifest for each in (self.second, self.wake) if each)]
         return sum(memory_for(each, sum(file.size_bytes for file in each.files.values())) for each in manifests)
 
     def is_like(self, other: ServedModel) -> bool:
@@ -76,5 +78,5 @@ class ServedModel:
     def _identity(self) -> tuple[object, ...]:
         groups = {name: group for name, group in self.configure.settings.items() if name != "limits"}
         told = self.configure
-        models = (told.model_directory, told.vad_model, told.punctuation_model, told.second_model)
+        models = (told.model_directory, told.vad_model, told.punctuation_model, told.second_model, told.wake_model)
         return (self.manifest, models, told.commands, told.hotwords, groups)

@@ -14,6 +14,7 @@ from edge_asr.clock import MonotonicClock
 from edge_asr.engines.base import SegmentDecoder
 from edge_asr.engines.second_pass import BackgroundPass, SecondPass
 from edge_asr.events import Failed, Final, SessionEnded, TranscriptEvent
+from edge_asr.sessions.gates import WakeOptions
 from edge_asr.sessions.runner import DecodeLoop, Progress, Runner
 from edge_asr.workers.black_box import BlackBoxWriter
 from edge_asr.workers.configuration import unpack
@@ -68,6 +69,7 @@ def serve(link: Link, configure: Configure, model: LoadedModel, ready: Ready, bl
         listen=model.listen,
         expect=model.expect,
         write=model.write,
+        wake=WakeOptions(model.open_spotter, settings.wake.listen_ms) if model.open_spotter else None,
         second_hearing=model.hear_again(in_background, settings.second_pass, clock),
         on_native=black_box.write,
         lead_in_s=settings.worker.lead_in_s,
