@@ -88,14 +88,18 @@ class Administration:
         self._turn = asyncio.Lock()
 
     def describe(self) -> dict[str, Any]:
-        """Which daemon this is: its process, its store, its model."""
+        """Which daemon this is: its process, its store, its model; and what a change of model is judged by."""
         status = self._pool.status()
+        stats = status.stats
         return {
             "pid": os.getpid(),
             "store": self._writable_store(),
             "model": self._pool.active_model.name,
             "state": status.state,
             "sessions": status.sessions,
+            "restarts": status.restarts,
+            "live_steps": stats.live_streams if stats else 0,
+            "late_steps": stats.late_streams if stats else 0,
         }
 
     async def activate(self, name: str, max_wer: float | None = None) -> Activation:

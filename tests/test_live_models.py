@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -72,6 +73,22 @@ async def test_activate_changes_a_running_daemon_and_a_session_loses_no_word(dae
     assert [message["text"] for message in messages if message["type"] == "final"] == ["go forward ten meters"]
     assert messages[-1]["type"] == "ended"
     assert daemon.command("rollback").stdout == "starter-en\n"
+    assert (await status(daemon))["model"]["model"] == "starter-en"
+
+
+async def test_a_model_whose_worker_ends_while_it_is_watched_is_taken_back(daemon: Daemon) -> None:
+    command = asyncio.create_task(asyncio.to_thread(daemon.command, "activate", "twin-a", "--watch", "50s"))
+    while (await status(daemon))["model"]["model"] != "twin-a":
+        assert not command.done()
+    # Again and again, for the first one may be gone before the watch has begun.
+    while not command.done():
+        if pid := (await status(daemon))["worker_pid"]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        await asyncio.wait([command], timeout=1)
+    taken_back = await command
+    assert taken_back.returncode == 6, taken_back.stderr
+    assert "model 'twin-a' was taken back: its worker had to be replaced; starter-en serves again" in taken_back.stderr
     assert (await status(daemon))["model"]["model"] == "starter-en"
 
 

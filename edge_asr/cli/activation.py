@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from edge_asr.cli.admin_socket import AdminClient, running_daemon
 from edge_asr.cli.messages import remark
-from edge_asr.errors import ModelUnsupported
+from edge_asr.cli.vigil import Reading, Vigil
+from edge_asr.errors import GateFailed, ModelUnsupported
 from edge_asr.metrics.exposition import new_registry
 from edge_asr.metrics.instruments import Instruments
 from edge_asr.settings import Settings
@@ -18,6 +20,8 @@ from edge_asr.store.store import InstalledModel, ModelStore
 from edge_asr.workers.models import recognises_speech, served
 from edge_asr.workers.pool import Pool
 from edge_asr.workers.trial import ModelTrial
+
+_LOOK_EVERY_S = 1.0
 
 
 def daemon_of_this_store(store: ModelStore, setting: str) -> AdminClient | None:
@@ -35,6 +39,27 @@ def daemon_of_this_store(store: ModelStore, setting: str) -> AdminClient | None:
         return daemon
     remark(f"the running daemon keeps its models in {theirs or 'a store it cannot write'}; {home} is none of its")
     return None
+
+
+def watch(daemon: AdminClient, seconds: float, now_s: Callable[[], float], sleep: Callable[[float], None]) -> None:
+    """Look at a daemon whose model has just been changed, once a second, and take the change back when it fails.
+
+    Args:
+        daemon: Serves the new model.
+        seconds: How long.
+        now_s: A monotonic clock, seconds.
+        sleep: Waits so many seconds.
+
+    Raises:
+        GateFailed: The daemon serves the model before again, for the reason in the sentence.
+    """
+    vigil = Vigil(Reading.of(daemon.describe()))
+    until_s = now_s() + seconds
+    while now_s() < until_s:
+        sleep(_LOOK_EVERY_S)
+        if fault := vigil.fault(Reading.of(daemon.describe())):
+            before = daemon.rollback()["active"]
+            raise GateFailed(f"model {vigil.first.model!r} was taken back: {fault}; {before} serves again")
 
 
 def activate_here(store: ModelStore, name: str, settings: Settings, max_wer: float) -> None:

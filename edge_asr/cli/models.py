@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -149,8 +150,13 @@ def verify(invocation: Invocation, *, names: tuple[str, ...], as_json: bool) -> 
     show_default=True,
     help="Highest word error rate on the bundled recordings; 1 where the model is made for other words.",
 )
+@click.option(
+    "--watch",
+    metavar="DURATION",
+    help="Stay so long (60s, 10m), and go back to the model before if the daemon's worker ends or live steps are late.",
+)
 @click.argument("name", metavar="MODEL")
-def activate(invocation: Invocation, *, max_wer: float, name: str) -> None:
+def activate(invocation: Invocation, *, max_wer: float, watch: str | None, name: str) -> None:
     """Make a model the one that is used when none is named.
 
     Before that it is tried: it is loaded, hears the bundled recordings, and must understand them (where they are in
@@ -162,16 +168,23 @@ def activate(invocation: Invocation, *, max_wer: float, name: str) -> None:
     Example:
       edge-asr models activate moonshine-tiny-en
       edge-asr models activate my-commands --max-wer 1
+      edge-asr models activate kitchen-2026.12 --watch 10m
     """
-    from edge_asr.cli.activation import activate_here, daemon_of_this_store
+    from edge_asr.cli import activation
+    from edge_asr.cli.durations import parse_duration_s
 
+    watch_s = parse_duration_s(watch, "--watch") if watch is not None else 0.0
     settings = invocation.configuration({"model": ("MODEL", name)}).settings
     store = open_store()
-    daemon = daemon_of_this_store(store, settings.server.admin_socket)
+    daemon = activation.daemon_of_this_store(store, settings.server.admin_socket)
     if daemon is not None:
         _tell(daemon.activate(name, max_wer))
+        if watch_s:
+            activation.watch(daemon, watch_s, time.monotonic, time.sleep)
         return
-    activate_here(store, name, settings, max_wer)
+    if watch is not None:
+        remark("no daemon runs here, so there is nothing to watch")
+    activation.activate_here(store, name, settings, max_wer)
     _announce(store.activate(name))
 
 
