@@ -74,7 +74,8 @@ class Foreman:
             EdgeAsrError: Nobody can go on, or nothing can be written; what is done is written down.
         """
         self._recordings = recordings
-        self._pending = deque(self._unheard(range(len(recordings))))
+        # The largest first: a long one that is begun last keeps everybody waiting who has nothing left to do.
+        self._pending = deque(sorted(self._unheard(range(len(recordings))), key=self._size_bytes, reverse=True))
         while self._pending or self._doubtful or self._out:
             self._give_out()
             outcome = self._crew.next(WAIT_S)
@@ -89,6 +90,10 @@ class Foreman:
                 self._watch(self._recordings[number], self.report.settled)
             else:
                 yield number
+
+    def _size_bytes(self, number: int) -> int:
+        stamp = stamp_of(self._recordings[number].path)
+        return stamp.size_bytes if stamp else 0
 
     def _give_out(self) -> None:
         for _ in range(min(self._crew.room(), len(self._pending))):

@@ -93,6 +93,14 @@ def test_everything_is_heard_once_and_only_as_much_as_there_is_room_for(output, 
     assert (report.done, report.audio_s, report.bad) == (6, 9.0, [])
 
 
+def test_the_largest_is_begun_first(output, recordings) -> None:
+    recordings[3].path.write_bytes(b"a longer recording")
+    crew = ToldCrew(1, {})
+    run(output, recordings, crew)
+
+    assert crew.given == [3, 0, 1, 2, 4, 5]
+
+
 def test_the_next_run_hears_only_what_is_left(output, recordings) -> None:
     run(output, recordings[:4], ToldCrew(2, {}))
     crew = ToldCrew(2, {})

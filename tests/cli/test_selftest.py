@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from edge_asr.bench.document import Result, Violation
@@ -13,6 +14,7 @@ from edge_asr.bench.selftest import Remedy, SelfTest
 from edge_asr.cli.selftest_job import show
 from tests.bench.documents import configuration, disturbed, milliseconds, ratio, throughput_result
 from tests.cli.conftest import Run
+from tools.json_schemas import schemas
 
 GATES = (Gate(figure="rtf_wall", max=0.5), Gate(figure="chunk_compute_p90", max=10.0, optional=True))
 
@@ -70,6 +72,7 @@ def test_a_quick_test_of_the_bundled_model_is_one_document(run: Run, tmp_path: P
     gates.write_text('[[gate]]\nfigure = "wer"\nmax = 0.1\n\n[[gate]]\nfigure = "memory_peak"\nmax = 400e6\n')
     ran = run("selftest", "--quick", "--gate", gates, "--json", "-")
     document = json.loads(ran.out)
+    jsonschema.Draft202012Validator(schemas()["selftest.schema.json"]).validate(document)
     assert document["verdict"] in ("PASS", "INVALID")  # the machine that runs the tests may be busy
     assert ran.status == (0 if document["verdict"] == "PASS" else 6)
     assert all(gate["is_met"] for gate in document["judgement"]["outcomes"])
