@@ -46,7 +46,7 @@ class Board:
             "edge_asr_service": "",
             "edge_asr_token": "0123456789abcdef",
             "edge_asr_settings": {"model": "", "server": {"allow": ["10.0.0.0/8"]}, "limits": {"max_sessions": 4}},
-            "edge_asr_models": [{"name": "counter-2026.12", "source": str(home / "counter-2026.12")}],
+            "edge_asr_models": [{"name": "counter-2026.12", "source": str(home / "counter-2026.12"), "language": "en"}],
             "edge_asr_model": "counter-2026.12",
         }
 
@@ -122,7 +122,10 @@ def test_a_model_that_does_not_pass_its_trial_stops_the_play_and_the_one_before_
     (damaged / "tokens.txt").write_text("".join(f"{piece} {number}\n" for number, piece in enumerate(pieces)))
     (damaged / "manifest.toml").unlink()
 
-    models = [*board.variables["edge_asr_models"], {"name": "counter-2027.01", "source": str(damaged)}]
+    models = [
+        *board.variables["edge_asr_models"],
+        {"name": "counter-2027.01", "source": str(damaged), "language": "en"},
+    ]
     refused = board.play(edge_asr_models=models, edge_asr_model="counter-2027.01")
 
     assert refused.returncode != 0
