@@ -25,6 +25,24 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
+@pytest.fixture(scope="module")
+def source_archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sdist")
+    command = [sys.executable, "-m", "build", "--sdist", "--outdir", str(folder), str(ROOT)]
+    ran = subprocess.run(command, capture_output=True, text=True)
+    if ran.returncode != 0 and "hatchling" in ran.stdout + ran.stderr:
+        pytest.skip("the build backend cannot be fetched here")
+    assert ran.returncode == 0, ran.stderr
+    (built,) = folder.glob("*.tar.gz")
+    return built
+
+
+def test_the_source_archive_builds_the_same_wheel(wheel: Path, source_archive: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", f"--wheel-dir={tmp_path}"]
+    subprocess.run([*command, str(source_archive)], check=True)
+    assert (tmp_path / wheel.name).read_bytes() == wheel.read_bytes()
+
+
 def test_the_bundled_model_the_catalogue_and_the_clips_are_inside(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {
