@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import platform
 import shlex
 import shutil
 import subprocess
@@ -51,6 +52,11 @@ class DebianRoot:
     folder: Path
     machine: Machine
 
+    @property
+    def is_emulated(self) -> bool:
+        """Whether its programs are for another processor than this machine's."""
+        return self.machine != platform.machine()
+
     def command(
         self,
         words: Sequence[str],
@@ -68,7 +74,7 @@ class DebianRoot:
             environment: Beside ``PLAIN``.
         """
         variables = PLAIN | (environment or {})
-        if self.machine == "aarch64":
+        if self.is_emulated:
             variables |= {"QEMU_CPU": CPU}
         seen = ["--bind", str(self.folder), "/", "--dev", "/dev", "--proc", "/proc", *self._board()]
         seen += ["--ro-bind", "/etc/resolv.conf", "/etc/resolv.conf"] if has_network else ["--unshare-net"]
@@ -96,7 +102,7 @@ class DebianRoot:
 
     def _board(self) -> list[str]:
         """The kernel's words on a board, where one is emulated: those on this machine would lead onnxruntime astray."""
-        if self.machine != "aarch64":
+        if not self.is_emulated:
             return []
         words = self.folder.with_name(f"{self.folder.name}.board")
         write_board(words, BOARDS[CPU])

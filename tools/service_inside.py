@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-READY_S = 240
+READY_S = 900
 """An emulated worker takes its time."""
 END_S = 60
 NOTIFY = Path("/tmp/notify")  # noqa: S108 - of the sandbox, as PrivateTmp= gives it

@@ -21,6 +21,15 @@ DIRECTORIES: Mapping[str, str] = {
     "RuntimeDirectory": "/run",
     "ConfigurationDirectory": "/etc",
 }
+PATIENCE: Mapping[str, str] = {
+    "EDGE_ASR_ADMISSION_ENABLED": "false",
+    "EDGE_ASR_LIMITS_HELLO_TIMEOUT_S": "120",
+    "EDGE_ASR_LIMITS_IDLE_TIMEOUT_S": "600",
+    "EDGE_ASR_WORKER_HANG_TIMEOUT_S": "120",
+    "EDGE_ASR_WORKER_LOAD_TIMEOUT_S": "900",
+    "EDGE_ASR_WORKER_STALL_TIMEOUT_S": "600",
+}
+"""Settings with which a daemon bears an emulated processor, many times slower than any board."""
 WRITABLE = ("StateDirectory", "RuntimeDirectory")
 
 
@@ -88,7 +97,7 @@ def serve_and_ask(root: DebianRoot, unit: Path, user: str, client: Sequence[str]
         "user": user,
         "groups": service.get("SupplementaryGroups", "").split(),
         "umask": int(service.get("UMask", "0022"), 8),
-        "environment": dict(environment(service)),
+        "environment": dict(environment(service)) | (PATIENCE if root.is_emulated else {}),
         "client": list(client),
     }
     seen = [*sandbox(root.folder, service), "--ro-bind", str(clips), "/mnt", "--ro-bind", str(INSIDE), IN_THE_ROOT]
