@@ -8,6 +8,7 @@ groups.
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from configparser import ConfigParser
 from pathlib import Path
@@ -101,4 +102,7 @@ def serve_and_ask(root: DebianRoot, unit: Path, user: str, client: Sequence[str]
         "client": list(client),
     }
     seen = [*sandbox(root.folder, service), "--ro-bind", str(clips), "/mnt", "--ro-bind", str(INSIDE), IN_THE_ROOT]
-    return root.run("python3", IN_THE_ROOT, json.dumps(told), options=seen)
+    try:
+        return root.run("python3", IN_THE_ROOT, json.dumps(told), options=seen)
+    finally:
+        shutil.rmtree(runtime)  # as systemd does when the service has ended
