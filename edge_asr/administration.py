@@ -120,7 +120,8 @@ class Administration:
             self._require_start()
             model = await asyncio.to_thread(self._find, name)
             limit = DEFAULT_MAX_WER if max_wer is None else max_wer
-            return await self._switch(model, limit, lambda: self._store.activate(name))
+            served_now = await asyncio.to_thread(self._name_in_store)
+            return await self._switch(model, limit, lambda: self._store.activate(name, served_now))
 
     async def rollback(self) -> Activation:
         """Go back to the model that was active before, now and after a restart.
@@ -215,6 +216,12 @@ class Administration:
                 raise ModelUnsupported(name, "it finds speech but does not recognise it")
             raise unknown_model(name, names)
         return self._store.find(name)
+
+    def _name_in_store(self) -> str:
+        """Of the model that serves, to which a rollback is to come back; empty for one from another directory."""
+        active = self._pool.active_model
+        found = self._store.installed_or_none(active.name)
+        return active.name if found is not None and found.directory == active.directory else ""
 
     def _writable_store(self) -> str:
         try:

@@ -105,6 +105,15 @@ async def test_a_damaged_model_changes_nothing(daemon: Running, name: str, code:
     assert (caught.value.code, daemon.facts) == (code, before)
 
 
+async def test_a_rollback_comes_back_to_what_was_served_though_the_store_called_another_one_active(
+    daemon: Running,
+) -> None:
+    daemon.store.activate("twin-b")  # as when the daemon was started with -m twin-a
+    await daemon.admin.activate("twin-b")
+    assert daemon.store.previous().manifest.name == "twin-a"
+    assert (await daemon.admin.rollback()).active == "twin-a"
+
+
 async def test_a_model_that_is_not_installed_is_refused_with_those_that_are(daemon: Running) -> None:
     with pytest.raises(ModelNotFound, match=r"installed are: .*twin-a, twin-b"):
         await daemon.admin.activate("twin-c")

@@ -210,8 +210,12 @@ class ModelStore:
             directory.rename(doomed)
             shutil.rmtree(doomed)
 
-    def activate(self, name: str) -> InstalledModel:
+    def activate(self, name: str, in_place_of: str = "") -> InstalledModel:
         """Make an installed model the one that is used when none is named.
+
+        Args:
+            name: Of the model.
+            in_place_of: What was in use, where that was named by somebody; empty for what was active.
 
         Raises:
             ModelNotFound: It is not installed.
@@ -226,7 +230,7 @@ class ModelStore:
             before = self._activation()
         except ConfigurationError:  # Written anew here.
             before = Activation()
-        current = before.active or DEFAULT_MODEL
+        current = in_place_of or before.active or DEFAULT_MODEL
         if current != name:
             self._write_activation(Activation(name, (*before.history, current)[-HISTORY:]))
         return model
