@@ -184,7 +184,13 @@ class Administration:
 
     async def _switch(self, model: InstalledModel, max_wer: float, record: Callable[[], object]) -> Activation:
         self._require_writable_store()
-        settings = await asyncio.to_thread(self._read_settings, model.manifest.name)
+        try:
+            settings = await asyncio.to_thread(self._read_settings, model.manifest.name)
+        except ConfigurationError as error:
+            active, name = self._pool.active_model.name, model.manifest.name
+            raise ConfigurationError(
+                f"{name} is not activated and {active} goes on, since the daemon's configuration is wrong: {error}"
+            ) from error
         before, report = await self._serve(model, settings, max_wer, record)
         self._activated = model.manifest.name
         return Activation(model.manifest.name, before, report, self._note_of_pinning(model.manifest.name))

@@ -404,14 +404,15 @@ class DiskFull(MachineError):
 
     code = "disk_full"
 
-    def __init__(self, directory: Path | str, needed_bytes: int = 0, free_bytes: int = 0) -> None:
+    def __init__(
+        self, directory: Path | str, needed_bytes: int = 0, free_bytes: int = 0, *, is_store: bool = False
+    ) -> None:
         self.directory = str(directory)
         self.needed_bytes = needed_bytes
         self.free_bytes = free_bytes
         figures = f": {needed_bytes >> 20} MiB are needed and {free_bytes >> 20} MiB are free" if needed_bytes else ""
-        super().__init__(
-            f"no space left in {self.directory}{figures}; free some, or set EDGE_ASR_HOME to a directory elsewhere"
-        )
+        elsewhere = "set EDGE_ASR_HOME to a directory elsewhere" if is_store else "name a place elsewhere"
+        super().__init__(f"no space left in {self.directory}{figures}; free some, or {elsewhere}")
 
 
 class NotEnoughMemory(MachineError, MemoryError):

@@ -221,6 +221,12 @@ async def test_a_broken_configuration_changes_nothing_and_is_logged(
     assert "nothing has changed: edge-asr.toml is not TOML" in caplog.text
 
 
+async def test_an_activation_under_a_broken_configuration_says_what_became_of_it(daemon: Running) -> None:
+    daemon.is_broken = True
+    with pytest.raises(ConfigurationError, match=r"twin-b is not activated and twin-a goes on, .*not TOML"):
+        await daemon.admin.activate("twin-b")
+
+
 async def test_a_provider_that_is_none_changes_nothing(daemon: Running) -> None:
     before = daemon.facts
     daemon.settings = replace(daemon.settings, engine=EngineSettings(provider="bogus"))

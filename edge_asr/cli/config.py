@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from edge_asr.cli.configuration import merge, read_layer
+from edge_asr.cli.configuration import DEFAULT_ORIGIN, merge, read_layer
 from edge_asr.cli.options import Invocation, common_options, json_option, pass_invocation
 from edge_asr.cli.settings_reference import current_document, current_values, default_document
 from edge_asr.errors import ConfigurationError
@@ -48,15 +48,24 @@ def show(invocation: Invocation, with_origin: bool, as_json: bool) -> None:
 
 
 @config.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=click.Path(path_type=Path), required=False)
 @common_options
-def check(file: Path) -> None:
+@pass_invocation
+def check(invocation: Invocation, file: Path | None) -> None:
     """Say whether a configuration file is right, and if not, everything that is wrong with it.
+
+    Without FILE, what `edge-asr serve` would read here: the files, and EDGE_ASR_* of the environment.
 
     \b
     Example:
       edge-asr config check /etc/edge-asr/edge-asr.toml
+      edge-asr config check
     """
+    if file is None:
+        origins = [origin for origin in invocation.configuration().origins.values() if origin != DEFAULT_ORIGIN]
+        places = ", ".join(dict.fromkeys(origins)) or "nowhere, so all are defaults"
+        click.echo(f"the configuration is right: {len(origins)} settings from {places}")
+        return
     layer = read_layer(file)
     merge([layer])
     click.echo(f"{file} is right: {len(layer.values)} settings")

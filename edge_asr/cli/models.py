@@ -174,7 +174,10 @@ def activate(invocation: Invocation, *, max_wer: float, watch: str | None, name:
     from edge_asr.cli.durations import parse_duration_s
 
     watch_s = parse_duration_s(watch, "--watch") if watch is not None else 0.0
-    settings = invocation.configuration({"model": ("MODEL", name)}).settings
+    try:
+        settings = invocation.configuration({"model": ("MODEL", name)}).settings
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{name} is not activated, since the configuration is wrong: {error}") from error
     store = open_store()
     daemon = activation.daemon_of_this_store(store, settings.server.admin_socket)
     if daemon is not None:

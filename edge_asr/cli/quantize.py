@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from edge_asr.cli.options import Invocation, common_options, pass_invocation
+from edge_asr.cli.termination import ending_well
 
 
 @click.command()
@@ -137,4 +138,6 @@ def quantize(
         seed=seed,
         report=report,
     )
-    click.get_current_context().exit(run_job(wishes, invocation.configuration().settings))
+    with ending_well():
+        status = run_job(wishes, invocation.configuration().settings)
+    click.get_current_context().exit(status)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
 from edge_asr.listening.messages import MicrophoneState
-from edge_asr.workers.base import PoolStatus
+from edge_asr.workers.base import OfferedModel, PoolStatus
+from edge_asr.workers.messages import Ready
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ def status_document(
         "uptime_s": round(uptime_s, 1),
         "state": pool.state,
         "reason": pool.reason,
-        "model": msgspec.to_builtins(ready) if ready else None,
+        "model": {**msgspec.to_builtins(ready), "words_note": _words_note(ready, pool.offered)} if ready else None,
         "sessions": pool.sessions,
         "max_sessions": pool.max_sessions,
         "restarts": pool.restarts,
@@ -68,3 +70,11 @@ def status_document(
         ],
         "doors": [{"door": door.name, "address": door.address, "access": door.access} for door in doors],
     }
+
+
+def _words_note(ready: Ready, offered: Sequence[OfferedModel]) -> str:
+    """What the active model cannot hear; instead of how to get one that can, which one is here."""
+    able = next((model.name for model in offered if model.hears_everything), "")
+    if not ready.words_note or not able:
+        return ready.words_note
+    return f"{ready.words_note.partition(';')[0]}; for open speech ask for `{able}`, which is installed"

@@ -14,8 +14,12 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 @contextlib.contextmanager
-def writing_to(directory: Path) -> Iterator[None]:
+def writing_to(directory: Path, *, is_store: bool = False) -> Iterator[None]:
     """Turn the system's errors of a full disk or an exhausted quota into ours.
+
+    Args:
+        directory: Where it is written.
+        is_store: Whether that is a model store, whose place is configured; else somebody named it.
 
     Raises:
         DiskFull: While the block was writing, the space ran out.
@@ -24,16 +28,21 @@ def writing_to(directory: Path) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in _FULL:
-            raise DiskFull(directory) from error
+            raise DiskFull(directory, is_store=is_store) from error
         raise
 
 
-def require_space(directory: Path, needed_bytes: int) -> None:
+def require_space(directory: Path, needed_bytes: int, *, is_store: bool = False) -> None:
     """Refuse early what would not fit.
+
+    Args:
+        directory: Where it is to be written.
+        needed_bytes: How much.
+        is_store: As for :func:`writing_to`.
 
     Raises:
         DiskFull: Fewer bytes are free.
     """
     free_bytes = shutil.disk_usage(directory).free
     if needed_bytes > free_bytes:
-        raise DiskFull(directory, needed_bytes, free_bytes)
+        raise DiskFull(directory, needed_bytes, free_bytes, is_store=is_store)

@@ -154,7 +154,7 @@ class _Transfer:
             total = _total(response, have)
             if total > self._max_bytes:
                 raise FetchFailed(self._label, f"{total >> 20} MiB are more than the limit of {_mib(self._max_bytes)}")
-            require_space(self.partial.parent, total - have)
+            require_space(self.partial.parent, total - have, is_store=True)
             self._etag_file.write_text(response.headers.get("ETag", ""))
             return self._copy(response, have, total)
 
@@ -175,7 +175,7 @@ class _Transfer:
         return False
 
     def _copy(self, response: Any, have: int, total: int) -> bool:  # noqa: ANN401
-        with writing_to(self.partial.parent), self.partial.open("ab" if have else "wb") as file:
+        with writing_to(self.partial.parent, is_store=True), self.partial.open("ab" if have else "wb") as file:
             while block := response.read(BLOCK_BYTES):
                 have += len(block)
                 if have > self._max_bytes:

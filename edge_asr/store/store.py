@@ -182,7 +182,7 @@ class ModelStore:
         """
         models = self.writable_root / "models"
         models.mkdir(exist_ok=True)
-        with _locked(models, name), writing_to(models):
+        with _locked(models, name), writing_to(models, is_store=True):
             staging = models / f".staging-{name}"
             shutil.rmtree(staging, ignore_errors=True)
             staging.mkdir()
@@ -306,7 +306,7 @@ class ModelStore:
     def _write_activation(self, activation: Activation) -> None:
         root = self.writable_root
         with (
-            writing_to(root),
+            writing_to(root, is_store=True),
             tempfile.NamedTemporaryFile(dir=root, prefix=f".{_ACTIVATION_FILE}-", delete=False) as partial,
         ):
             partial.write(msgspec.json.encode(activation))

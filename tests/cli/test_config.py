@@ -65,6 +65,23 @@ def test_check_refuses_a_wrong_file(run, tmp_path: Path, document) -> None:
     assert len(checked.err.splitlines()) == 1
 
 
+def test_check_without_a_file_looks_at_all_that_serve_would_read(run, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    file = tmp_path / "edge-asr" / "edge-asr.toml"
+    file.parent.mkdir()
+    file.write_text("[engine]\nthreads = 2")
+    monkeypatch.setenv("EDGE_ASR_SERVER_DRAIN_S", "3")
+
+    right = run("config", "check")
+    monkeypatch.setenv("EDGE_ASR_SERVER_DRAIN_S", "-3")
+    wrong = run("config", "check")
+
+    assert right.status == 0
+    assert set(right.out.strip().partition("from ")[2].split(", ")) == {str(file), "EDGE_ASR_SERVER_DRAIN_S"}
+    assert (wrong.status, wrong.out) == (2, "")
+    assert "server.drain_s = -3" in wrong.err
+
+
 def test_init_writes_a_file_that_changes_nothing(run, tmp_path: Path) -> None:
     assert run("config", "init", "-o", tmp_path / "c.toml").status == 0
 

@@ -264,6 +264,13 @@ def test_an_understanding_model_is_activated_and_says_what_was_heard(run: Run, h
     assert "starter-en was tried with 16 recordings" in ran.err
 
 
+def test_a_broken_configuration_is_why_a_model_is_not_activated(run: Run, home: Path, tmp_path: Path) -> None:
+    (tmp_path / "broken.toml").write_text("[engine")
+    ran = run("models", "activate", "starter-en", "--config", tmp_path / "broken.toml")
+    assert ran.status == 2
+    assert "starter-en is not activated, since the configuration is wrong: " in ran.err
+
+
 def test_a_damaged_model_is_not_activated(run: Run, imported: Path) -> None:
     (imported / "tokens.txt").write_text("<blk> 0\n")
     assert run("models", "activate", "tiny-lstm").status == 4

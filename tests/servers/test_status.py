@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+from msgspec.structs import replace
+
 from edge_asr.servers.status import Door, Machine, status_document
+from edge_asr.workers.base import OfferedModel
 from tests.support.values import SERVING, STARTING
 
 MACHINE = Machine(front_rss_bytes=40 << 20, temperature_c=51.2)
@@ -22,3 +26,21 @@ def test_a_starting_daemon_says_what_it_waits_for() -> None:
     document = status_document(STARTING, (), MACHINE, version="1.2.3", uptime_s=0)
     assert (document["state"], document["reason"]) == ("starting", "the model is being loaded")
     assert (document["model"], document["rtf"], document["stats"]) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("offered", "note"),
+    [
+        ((), "it hears numbers only; for open speech run `pull it`"),
+        ((OfferedModel("tiny", ("en",), False),), "it hears numbers only; for open speech run `pull it`"),
+        (
+            (OfferedModel("big", ("en",), True),),
+            "it hears numbers only; for open speech ask for `big`, which is installed",
+        ),
+    ],
+)
+def test_what_it_cannot_hear_it_says_with_the_model_that_can(offered: tuple[OfferedModel, ...], note: str) -> None:
+    assert SERVING.ready is not None
+    ready = replace(SERVING.ready, words_note="it hears numbers only; for open speech run `pull it`")
+    serving = replace(SERVING, ready=ready, offered=offered)
+    assert status_document(serving, (), MACHINE, version="1", uptime_s=0)["model"]["words_note"] == note
