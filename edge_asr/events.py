@@ -31,6 +31,7 @@ NoticeCode = Literal[
     "hotwords_ignored",
     "itn_ignored",
     "punctuation_ignored",
+    "language_ignored",
 ]
 """What a notice is about."""
 

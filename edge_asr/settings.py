@@ -80,6 +80,15 @@ class EngineSettings:
     """Whether a CTC model that brings a decoding graph is decoded with it."""
     graph: str = ""
     """File of a decoding graph to use instead of the model's own; for CTC models that take one."""
+    rule_fsts: tuple[str, ...] = ()
+    """Files of rules (``.fst``) that the engine itself rewrites its text by, in this order, as sherpa-onnx has them
+    for numbers in Chinese; partials too."""
+    rule_fars: tuple[str, ...] = ()
+    """The same as archives of rules (``.far``); they come after the single ones."""
+    hr_lexicon: str = ""
+    """File of pronunciations for replacing homophones in Chinese; needs ``hr_rule_fsts`` too."""
+    hr_rule_fsts: str = ""
+    """File of the rules (``.fst``) that replace homophones."""
     left_padding_ms: int = 100
     """Silence put before the first sample, so that the first word is not lost; times are corrected for it."""
     partial_interval_ms: int = 600

@@ -40,7 +40,9 @@ from edge_asr.cli.options import (
 @click.option("--realtime", is_flag=True, help="Play recordings at the pace of speech.")
 @click.option("--partials", is_flag=True, help="Show what is not final yet, on standard error; with jsonl as lines.")
 @click.option("--raw", metavar="FORMAT", help="Recordings are samples without a header, such as s16le:16000:1.")
-@click.option("--hotwords", metavar="FILE", help="Words and phrases to expect, one a line; for streaming transducers.")
+@click.option(
+    "--hotwords", metavar="FILE", help="Words and phrases to expect, one a line; for transducers and Moonshine."
+)
 @commands_option
 @second_pass_option
 @text_options
@@ -88,8 +90,6 @@ def transcribe(
         "second_pass.model": ("--second-pass", second_pass),
         **text_settings(itn, punctuation),
         "engine.hotwords_file": ("--hotwords", hotwords),
-        # No other way of decoding heeds them.
-        "engine.decoding_method": ("--hotwords", "modified_beam_search" if hotwords else None),
     }
     settings = invocation.configuration(options).settings
     wishes = Wishes.checked(

@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, cast
 
 from edge_asr.audio import AudioChunk
@@ -21,6 +21,8 @@ from edge_asr.clock import MonotonicClock
 from edge_asr.engines.second_pass import InlinePass
 from edge_asr.errors import ConfigurationError, InputError, SessionError
 from edge_asr.events import Final, Partial, TranscriptEvent
+from edge_asr.families import FAMILIES
+from edge_asr.manifest import ModelManifest
 from edge_asr.requests import Channel, SessionOptions
 from edge_asr.sessions.decode_loop import DecodeLoop
 from edge_asr.settings import Settings
@@ -103,6 +105,7 @@ def run_job(wishes: Wishes, settings: Settings) -> int:
     ) as output:
         store = open_store()
         model = choose_model(store, settings.model, prefers_dictation=not settings.second_pass.model)
+        settings = heeding_hotwords(settings, model.manifest)
         loaded = _load(store, model, settings)
         clock = MonotonicClock()
         loop = DecodeLoop(
@@ -125,6 +128,14 @@ def run_job(wishes: Wishes, settings: Settings) -> int:
         finally:
             loaded.engine.close()
     return job.status
+
+
+def heeding_hotwords(settings: Settings, manifest: ModelManifest) -> Settings:
+    """The settings, with beam search where there are hotwords and no other way of decoding heeds them."""
+    family = FAMILIES.get(manifest.family)
+    if not settings.engine.hotwords_file or family is None or not family.model_type:
+        return settings
+    return replace(settings, engine=replace(settings.engine, decoding_method="modified_beam_search"))
 
 
 def _load(store: ModelStore, model: InstalledModel, settings: Settings) -> LoadedModel:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 from edge_asr.commands.hotwords import HotwordList, Spell, read_hotwords
-from edge_asr.engines.base import Hotword
+from edge_asr.engines.base import Hotword, TokenBias
 from edge_asr.errors import ConfigurationError
 
 REMEMBERED = 10_000
 """Phrases that are not spelled twice: clients bring the same names with every utterance."""
+
+REMEMBERED_LISTS = 8
 
 
 class HotwordBook:
@@ -21,12 +23,21 @@ class HotwordBook:
         why_not: Why the model takes no hotwords; empty where it does.
         default_boost: Of phrases without one.
         texts: The configured list by the name of its file; empty for none.
+        bias: Makes of hotwords what the engine is told, for engines that do not take them as they are.
 
     Raises:
         ConfigurationError: Hotwords are configured and the model takes none, or not one of them can be used.
     """
 
-    def __init__(self, spell: Spell, why_not: str, default_boost: float, texts: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        spell: Spell,
+        why_not: str,
+        default_boost: float,
+        texts: Mapping[str, str],
+        bias: Callable[[Sequence[Hotword]], TokenBias] | None = None,
+    ) -> None:
+        self._bias = lru_cache(REMEMBERED_LISTS)(bias) if bias else None
         self._spell = lru_cache(REMEMBERED)(spell)
         self.why_not = why_not
         self._default_boost = default_boost
@@ -44,7 +55,9 @@ class HotwordBook:
             return HotwordList()
         own = read_hotwords(phrases, self._spell, self._default_boost, "hotword")
         together = self._configured | {hotword.tokens: hotword for hotword in own.hotwords}
-        return HotwordList(tuple(together.values()), own.mistakes, len(together) - len(own.hotwords))
+        hotwords = tuple(together.values())
+        bias = self._bias(hotwords) if self._bias and hotwords else None
+        return HotwordList(hotwords, own.mistakes, bias, len(together) - len(own.hotwords))
 
     def _use(self, name: str, text: str) -> None:
         if self.why_not:

@@ -17,7 +17,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from edge_asr.engines.base import Hotword
+from edge_asr.engines.base import Hotword, TokenBias
 from edge_asr.errors import ConfigurationError
 from edge_asr.requests import MAX_HOTWORD_CHARS
 from edge_asr.settings import MAX_HOTWORDS_SCORE, MIN_HOTWORDS_SCORE
@@ -39,6 +39,8 @@ class HotwordList:
     hotwords: tuple[Hotword, ...] = ()
     mistakes: tuple[str, ...] = ()
     """One sentence for each line that was skipped, beginning with its number."""
+    bias: TokenBias | None = None
+    """The same for models that are decoded by a search of our own."""
     standing: int = 0
     """How many of the hotwords the list did not bring: the configured ones, which a session has anyway."""
 

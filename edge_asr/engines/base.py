@@ -13,9 +13,9 @@ One contract suite (``tests/engines/test_contract.py``) runs against every imple
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -49,6 +49,10 @@ class Hypothesis:
     segment and ``reset``; audio after ``decoded_samples`` is kept for the next one."""
     path: ConstrainedPath | None = None
     """What a constraint made of it; ``text`` and ``tokens`` are the free decode all the same."""
+    raw_text: str | None = None
+    """What the tokens say, where rules of the engine have made another ``text`` of it; else ``None``."""
+    tags: Mapping[str, str] = field(default_factory=dict)
+    """What the model says of the speech besides its words: ``language``, ``emotion``, ``event``."""
 
     def later(self, seconds: float, decoded_samples: int) -> Hypothesis:
         """The same text, its tokens so much later, as part of more audio."""
@@ -85,6 +89,8 @@ class StreamOptions:
     """What spoken commands may be; only for engines that ``takes_constraints``."""
     hotwords: tuple[Hotword, ...] = ()
     """What to expect; only for engines without ``why_no_hotwords``."""
+    bias: TokenBias | None = None
+    """The same for engines that ``takes_constraints``; they do not look at ``hotwords``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +218,45 @@ class TokenConstraint(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Gains:
+    """What the next token gains."""
+
+    tokens: npt.NDArray[np.int64]
+    """Ids of tokens that go on with a phrase, begin one or spoil one, shape (n,), none twice."""
+    states: npt.NDArray[np.int64]
+    """State of the bias behind each, shape (n,)."""
+    gains: npt.NDArray[np.float32]
+    """Nats that each gains, shape (n,)."""
+    otherwise: float
+    """Of every other token, 0 or less; behind it no phrase has begun."""
+
+
+class TokenBias(Protocol):
+    """Phrases to be expected; implemented by ``commands/``. A state is how far a phrase has come."""
+
+    @property
+    def most(self) -> float:
+        """The most that one phrase gains, nats."""
+        ...
+
+    def begin(self) -> int:
+        """The state in which no phrase has begun."""
+        ...
+
+    def gains(self, state: int) -> Gains:
+        """What may come next."""
+        ...
+
+    def at_end(self, state: int) -> float:
+        """What the end of the text gains, 0 or less."""
+        ...
+
+    def is_in(self, text: str) -> bool:
+        """Whether one of the phrases stands in a text."""
+        ...
+
+
 class OpenEnded:
     """A constraint under which a text may end anywhere: for speech that goes on."""
 
@@ -284,4 +329,14 @@ class SegmentDecoder(Protocol):
         With a constraint the hypothesis also has the best ``path`` under it.
         Token times are relative to the first sample. ``decoded_samples`` is n.
         """
+        ...
+
+
+@runtime_checkable
+class BiasedDecoder(Protocol):
+    """A ``SegmentDecoder`` that can be told what to expect."""
+
+    def decode_biased(self, samples: Float32Array, bias: TokenBias) -> Hypothesis:
+        """As :meth:`SegmentDecoder.decode` without a constraint, preferring these phrases where they may have been
+        said."""
         ...

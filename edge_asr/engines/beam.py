@@ -90,7 +90,7 @@ def search(scorer: StepScorer, constraint: TokenConstraint | None, options: Sear
     state = _Search(constraint, options)
     parents, tokens = state.first_rows()
     while len(tokens):
-        scores = _log_softmax(scorer.step(parents, tokens))
+        scores = log_softmax(scorer.step(parents, tokens))
         parents, tokens = state.advance(scores)
     return Found(state.free, state.best)
 
@@ -191,7 +191,8 @@ def _best_of(scores: list[Float32Array], count: int) -> list[tuple[int, int]]:
     return [(int(row), int(place - begins[row])) for row, place in zip(rows, places, strict=True)]
 
 
-def _log_softmax(logits: Float32Array) -> Float32Array:
+def log_softmax(logits: Float32Array) -> Float32Array:
+    """Logarithms of probabilities, in place of the logits; shape (rows, vocabulary)."""
     logits -= logits.max(axis=1, keepdims=True)
     logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
     return logits

@@ -22,6 +22,7 @@ from edge_asr.engines.base import EngineDescription, EngineStream, Hypothesis, S
 from edge_asr.engines.crew import Crew
 from edge_asr.engines.decoding_graph import Rejection
 from edge_asr.engines.hotword_tokens import native_hotwords
+from edge_asr.engines.native_rules import has_rules, spelled
 from edge_asr.engines.native_text import text_of
 from edge_asr.engines.providers import ProviderChoice
 from edge_asr.engines.samples import usable
@@ -105,6 +106,8 @@ class OnlineEngine:
         self._manifest = manifest
         self._family = family
         self._settings = settings
+        self.has_rules = has_rules(settings)
+        """Whether the engine rewrites its text."""
         self._choice = choice
         self.steps = _measured(recognizer, manifest)
         self._crew = Crew(settings.parallel_streams if isinstance(settings.parallel_streams, int) else 1)
@@ -197,7 +200,7 @@ class OnlineEngine:
         return (native_hotwords(options.hotwords, self._named_tokens),)
 
     def _is_append_only(self) -> bool:
-        return self._settings.decoding_method == "greedy_search" and not self._has_graph
+        return self._settings.decoding_method == "greedy_search" and not self._has_graph and not self.has_rules
 
     def _samples(self, seconds: float) -> int:
         return round(seconds * self.sample_rate_hz)
@@ -286,7 +289,8 @@ class OnlineStream:
             result = self._recognizer.get_result_all(self.native)
             if self.engine.rejection and self.engine.rejection.rejects(result.tokens):
                 return Hypothesis("", (), decoded)
-            return Hypothesis(text_of(result).strip(), self._tokens(result), decoded)
+            raw_text = spelled(result.tokens) if self.engine.has_rules else None
+            return Hypothesis(text_of(result).strip(), self._tokens(result), decoded, raw_text=raw_text)
         except UnicodeDecodeError:
             # A model that writes bytes is in the middle of a character; the next step brings the rest.
             return replace(self._hypothesis, decoded_samples=decoded)

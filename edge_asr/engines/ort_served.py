@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from edge_asr.engines.native_load import model_files, with_notes
+from edge_asr.engines.native_rules import has_rules
 from edge_asr.engines.online import OnlineEngine
 from edge_asr.engines.ort_providers import CPU_PROVIDER, Coverage, OrtRuntime
 from edge_asr.engines.ort_recognizer import OrtRecognizer
@@ -37,7 +38,7 @@ def load_ort(
         profile_prefix: Where operator traces are written; empty for nowhere.
 
     Raises:
-        ConfigurationError: It can only be decoded greedily.
+        ConfigurationError: It can only be decoded greedily, and without rules of the native engine.
         ModelError: ONNX Runtime cannot load the files.
         ProviderUnavailable: The provider does not run all of it and no fallback is allowed.
     """
@@ -45,6 +46,10 @@ def load_ort(
         raise ConfigurationError(
             f"engine.decoding_method = {settings.decoding_method!r} does not work with provider "
             f"{choice.provider!r}; set it to 'greedy_search'"
+        )
+    if has_rules(settings):
+        raise ConfigurationError(
+            f"engine.rule_fsts and the like do not work with provider {choice.provider!r}; use text.itn"
         )
     files = {role: compiled(path) for role, path in model_files(directory, manifest, family).items()}
     runtime = OrtRuntime(

@@ -25,7 +25,7 @@ from edge_asr.engines.instruments import (
 )
 from edge_asr.engines.providers import ProviderChoice, choose_provider, ort_provider
 from edge_asr.errors import EngineFailed, ModelDamaged, ModelUnsupported
-from edge_asr.families import FAMILIES, ModelFamily
+from edge_asr.families import FAMILIES, NO_HOTWORDS, ModelFamily
 from edge_asr.manifest import ModelManifest
 from edge_asr.settings import EngineSettings
 
@@ -62,8 +62,8 @@ def load_engine(
         vad_model: The silero voice activity model, for families that do not stream; without it speech is told from
             silence by its energy.
         instruments: What to measure it with; the warm-up is not measured.
-        expects_commands: Most sessions will be held to spoken commands: a model that can be decoded under a constraint
-            is loaded for that only, since the same weights twice would take twice the memory.
+        expects_commands: Most sessions will be held to spoken commands, or have phrases to expect: a model that can be
+            decoded by our own search is loaded for that only, since the same weights twice would take twice the memory.
 
     Raises:
         ConfigurationError: The provider or the decoding method does not exist, or not for this family.
@@ -150,6 +150,7 @@ def _load_segmented(
         tail_padding_ms=0.0,
         is_streaming=False,
         takes_constraints=takes_constraints,
+        why_no_hotwords="" if takes_constraints else NO_HOTWORDS,
         may_imagine=True,
         notes=choice.notes if vad_model else (*choice.notes, WITHOUT_SILERO),
     )

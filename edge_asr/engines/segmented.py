@@ -27,6 +27,7 @@ from edge_asr.audio import Float32Array
 from edge_asr.clock import Clock, MonotonicClock
 from edge_asr.engines.audio_buffer import AudioBuffer
 from edge_asr.engines.base import (
+    BiasedDecoder,
     EngineDescription,
     EngineStream,
     Hypothesis,
@@ -34,6 +35,7 @@ from edge_asr.engines.base import (
     SegmentDecoder,
     StreamOptions,
     Token,
+    TokenBias,
     TokenConstraint,
 )
 from edge_asr.engines.samples import usable, window_levels_dbfs
@@ -154,7 +156,7 @@ class SegmentedEngine:
             self.open_streams -= 1
 
         pace = pace_of(self._settings, options, self._decoder.max_segment_s)
-        return SegmentedStream(self, activity, pace, give_back, options.constraint)
+        return SegmentedStream(self, activity, pace, give_back, options.constraint, options.bias)
 
     def decode(self, streams: Sequence[EngineStream]) -> None:
         """One step of each stream, one after the other."""
@@ -170,11 +172,17 @@ class SegmentedEngine:
         for stream in ours:
             stream.step()
 
-    def recognize(self, samples: Float32Array, constraint: TokenConstraint | None = None) -> tuple[Hypothesis, float]:
-        """Decode one stretch; its text, and the seconds it took."""
-        decoder = self._decoder if constraint is None else self._constrained_decoder()
+    def recognize(
+        self, samples: Float32Array, constraint: TokenConstraint | None = None, bias: TokenBias | None = None
+    ) -> tuple[Hypothesis, float]:
+        """Decode one stretch; its text, and the seconds it took. Phrases are expected in open speech only."""
+        is_open = constraint is None and bias is None
+        decoder = self._decoder if is_open else self._constrained_decoder()
         before_ns = self._clock.now_ns()
-        hypothesis = decoder.decode(samples, constraint)
+        if constraint is None and bias is not None and isinstance(decoder, BiasedDecoder):
+            hypothesis = decoder.decode_biased(samples, bias)
+        else:
+            hypothesis = decoder.decode(samples, constraint)
         return hypothesis, (self._clock.now_ns() - before_ns) / 1e9
 
     def _constrained_decoder(self) -> SegmentDecoder:
@@ -201,8 +209,10 @@ class SegmentedStream:
         pace: Pace,
         give_back: Callable[[], None],
         constraint: TokenConstraint | None = None,
+        bias: TokenBias | None = None,
     ) -> None:
         self.engine = engine
+        self._bias = bias
         self._constraint = constraint
         self._open_constraint = constraint and OpenEnded(constraint)
         self._activity = activity
@@ -365,7 +375,7 @@ class SegmentedStream:
     def _decode_to(self, end: int, constraint: TokenConstraint | None) -> None:
         """Decode the open stretch from its beginning to ``end``."""
         begin = self._begin
-        found, took_s = self.engine.recognize(self._audio.view(begin, end), constraint)
+        found, took_s = self.engine.recognize(self._audio.view(begin, end), constraint, self._bias)
         offset_s = begin / self.engine.sample_rate_hz
         path = found.path and replace(found.path, tokens=self._absolute(found.path.tokens, offset_s))
         self._decoded_to = end

@@ -10,6 +10,7 @@ import sherpa_onnx
 from edge_asr.engines.decoding_graph import read_rejection, with_graph
 from edge_asr.engines.hotword_tokens import token_table
 from edge_asr.engines.native_load import construct, model_files, with_notes
+from edge_asr.engines.native_rules import rule_arguments
 from edge_asr.engines.online import OnlineEngine
 from edge_asr.engines.providers import ProviderChoice
 from edge_asr.errors import ConfigurationError
@@ -75,7 +76,7 @@ def factory_arguments(
     if "graph" in files:
         # With a graph the text only changes where the graph has a final state, and what was said may be revised.
         arguments["ctc_graph"] = files["graph"]
-    return arguments
+    return arguments | rule_arguments(settings)
 
 
 def require_decodable(family: ModelFamily, settings: EngineSettings) -> None:

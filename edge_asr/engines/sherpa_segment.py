@@ -13,6 +13,7 @@ import sherpa_onnx
 from edge_asr.audio import Float32Array
 from edge_asr.engines.base import Hypothesis, Token, TokenConstraint
 from edge_asr.engines.native_load import construct, model_files
+from edge_asr.engines.native_rules import has_rules, rule_arguments, spelled
 from edge_asr.engines.native_text import text_of
 from edge_asr.engines.providers import ProviderChoice
 from edge_asr.engines.repetition import is_runaway, without_loop
@@ -79,7 +80,12 @@ def load_segment_decoder(
             f"{family.name}; set it to 'greedy_search'"
         )
     factory = getattr(sherpa_onnx.OfflineRecognizer, family.factory)
-    arguments = factory_arguments(family, files, manifest.languages)
+    if has_rules(settings) and family.name in ENCODER_DECODERS:
+        raise ConfigurationError(
+            f"engine.rule_fsts and the like are not for models of the family {family.name}, whose tokens do not tell "
+            "what was heard before; use text.itn"
+        )
+    arguments = factory_arguments(family, files, manifest.languages) | rule_arguments(settings)
     recognizer, choice = construct(
         factory, arguments, model=manifest.name, settings=settings, choice=choice, profile_prefix=profile_prefix
     )
@@ -89,6 +95,8 @@ def load_segment_decoder(
         MAX_SEGMENT_S[family.name],
         closing_silence_s=CLOSING_SILENCE_S.get(family.name, 0.0),
         may_loop=family.name in ENCODER_DECODERS,
+        has_rules=has_rules(settings),
+        has_tags=family.name == "sense-voice",
     )
     return decoder, choice
 
@@ -116,6 +124,8 @@ class SherpaSegmentDecoder:
         max_segment_s: Longest stretch it takes, seconds.
         closing_silence_s: Silence it is given after each stretch, seconds; less where both together would be too long.
         may_loop: Whether what it repeats without end is cured, or cut short.
+        has_rules: Whether it rewrites its text.
+        has_tags: Whether it says language, emotion and event besides.
     """
 
     def __init__(
@@ -126,7 +136,11 @@ class SherpaSegmentDecoder:
         *,
         closing_silence_s: float = 0.0,
         may_loop: bool = False,
+        has_rules: bool = False,
+        has_tags: bool = False,
     ) -> None:
+        self._has_tags = has_tags
+        self._has_rules = has_rules
         self._recognizer = recognizer
         self._sample_rate_hz = sample_rate_hz
         self._max_segment_s = max_segment_s
@@ -160,7 +174,10 @@ class SherpaSegmentDecoder:
             before_s, result, text = self._recognize_padded(samples, padding_s)
             if not self._may_loop or not is_runaway(text, duration_s):
                 tokens = timed_tokens(result, text, samples, self._sample_rate_hz, -before_s)
-                return Hypothesis(text, tokens, len(samples))
+                raw_text = spelled(_token_texts(result)) if self._has_rules else None
+                return Hypothesis(
+                    text, tokens, len(samples), raw_text=raw_text, tags=tags_of(result) if self._has_tags else {}
+                )
         return _without_loop(text, samples, self._sample_rate_hz)
 
     def _recognize_padded(self, samples: Float32Array, padding_s: float) -> tuple[float, Any, str]:
@@ -213,6 +230,13 @@ def timed_tokens(
         Token(text, start_s, None if log_prob is None else min(0.0, log_prob))
         for text, start_s, log_prob in zip(texts, starts, log_probs, strict=True)
     )
+
+
+def tags_of(result: Any) -> dict[str, str]:  # noqa: ANN401  native
+    """What SenseVoice says besides words: ``<|zh|>`` is the tag ``zh``."""
+    said = {"language": result.lang, "emotion": result.emotion, "event": result.event}
+    plain = {name: tag.strip().removeprefix("<|").removesuffix("|>") for name, tag in said.items()}
+    return {name: tag for name, tag in plain.items() if tag}
 
 
 def _token_texts(result: Any) -> list[str]:  # noqa: ANN401  native

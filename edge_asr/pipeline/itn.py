@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 
 from edge_asr.errors import ConfigurationError
+from edge_asr.languages import primary
 from edge_asr.pipeline.chinese_dates import with_dates
 from edge_asr.pipeline.english_itn import write_english
 from edge_asr.pipeline.scripts import is_han, is_kana
@@ -47,12 +48,7 @@ class InverseNormaliser:
 
 def known(languages: Sequence[str]) -> tuple[str, ...]:
     """Those of the languages whose numbers can be written, without their regions."""
-    return tuple(dict.fromkeys(language for language in map(plain, languages) if language in LANGUAGES))
-
-
-def plain(language: str) -> str:
-    """The language of a BCP 47 tag, without its region."""
-    return language.replace("_", "-").partition("-")[0].lower()
+    return tuple(dict.fromkeys(language for language in map(primary, languages) if language in LANGUAGES))
 
 
 def require_tables(languages: Sequence[str]) -> None:

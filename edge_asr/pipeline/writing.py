@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from edge_asr.errors import ConfigurationError, ModelError
-from edge_asr.pipeline.itn import WITH_TABLES, InverseNormaliser, known, plain, require_tables
+from edge_asr.languages import primary
+from edge_asr.pipeline.itn import WITH_TABLES, InverseNormaliser, known, require_tables
 from edge_asr.pipeline.sentence_case import capitalised, is_unwritten
 from edge_asr.requests import SessionOptions
 from edge_asr.settings import TextSettings
@@ -142,7 +143,7 @@ class WritingBook:
     def _punctuation(self, languages: Sequence[str], is_wanted: bool) -> Iterator[Writer | Ignored]:
         if not is_wanted:
             return
-        is_english = "en" in map(plain, languages)
+        is_english = "en" in map(primary, languages)
         punctuate = self._loaded() if is_english else Ignored("punctuation_ignored", NO_MARKS)
         if isinstance(punctuate, Ignored):
             yield Punctuated(Capitalised(is_english))

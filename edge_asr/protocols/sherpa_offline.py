@@ -15,6 +15,7 @@ from typing import Literal
 
 from edge_asr.errors import EdgeAsrError, LimitExceeded, ProtocolViolation
 from edge_asr.events import Failed, Final, SessionEnded, TranscriptEvent
+from edge_asr.languages import heard_language
 from edge_asr.protocols.base import Conversation, Handshake, Message
 from edge_asr.protocols.float_audio import FloatCheck
 from edge_asr.protocols.query import changed_options, options_from_query
@@ -140,8 +141,7 @@ class SherpaOfflineConversation(Conversation):
 
     def opened(self, session_id: str, ready: Ready) -> Iterator[Message]:  # noqa: ARG002
         """Nothing is said yet."""
-        known = ready.languages[0] if len(ready.languages) == 1 else ""
-        self._language, self._finals = self._options.language or known, []
+        self._language, self._finals = heard_language(self._options.language, ready.languages), []
         yield from ()
 
     def deliver(self, event: TranscriptEvent) -> Iterator[Message]:

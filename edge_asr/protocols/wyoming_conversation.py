@@ -22,6 +22,7 @@ from typing import Any, Literal
 from edge_asr import __version__
 from edge_asr.errors import EdgeAsrError, ProtocolViolation
 from edge_asr.events import Failed, Final, Partial, SessionEnded, TranscriptEvent
+from edge_asr.languages import heard_language
 from edge_asr.protocols.append_only import AppendOnlyText
 from edge_asr.protocols.base import Conversation, Message
 from edge_asr.protocols.final_fields import joined_fields
@@ -128,7 +129,7 @@ class WyomingConversation(Conversation):
 
     def opened(self, session_id: str, ready: Ready) -> Iterator[Message]:  # noqa: ARG002  Wyoming knows no sessions
         """Nothing is said yet; the transcript begins."""
-        language = self._asked_language or (ready.languages[0] if len(ready.languages) == 1 else "")
+        language = heard_language(self._asked_language, ready.languages)
         self._output = _Transcript(language, is_streamed=is_streamed(ready))
         yield from ()
 

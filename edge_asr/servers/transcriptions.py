@@ -15,6 +15,7 @@ from starlette.types import Receive, Scope, Send
 
 from edge_asr.errors import EdgeAsrError, NotReady, Overloaded
 from edge_asr.events import Failed, Final, Notice, SessionEnded, TranscriptEvent
+from edge_asr.languages import heard_language
 from edge_asr.protocols.openai import Body, Transcription, TranscriptionRequest, parse_form, render, render_error
 from edge_asr.protocols.openai_events import MEDIA_TYPE, TranscriptStream
 from edge_asr.servers.dialogue import PeerGone, ignored_hotwords
@@ -95,7 +96,7 @@ def _streamed(
 
 def _language(wanted: TranscriptionRequest, session: RecognizerSession) -> str:
     known = session.ready.languages if session.ready else ()
-    return wanted.options.language or (known[0] if len(known) == 1 else "")
+    return heard_language(wanted.options.language, known)
 
 
 class _EventResponse(StreamingResponse):

@@ -173,6 +173,7 @@ class DecodeLoop:
             closing_silence_ms=options.endpoint_silence_ms or self._settings.endpoint.silence_ms,
             constraint=listening.constraint,
             hotwords=expected.hotwords,
+            bias=expected.bias,
         )
 
         def open_stream() -> EngineStream:

@@ -153,11 +153,9 @@ class Segment:
         if not is_started:
             return None
         end_s = self._seconds(heard)
-        words = words_from_tokens(self._tokens(hypothesis.tokens, case), self._text, end_s)
-        text, raw_text = self._text, None
-        if understood.command is None and self._settings.writer is not AS_HEARD:
-            text, raw_text = self._settings.writer.write(self._text), self._text
-            words = rewritten(words, text)
+        heard_text = self._text if hypothesis.raw_text is None else case(tidy(hypothesis.raw_text))
+        text = self._text if understood.command else self._settings.writer.write(self._text)
+        words = rewritten(words_from_tokens(self._tokens(hypothesis.tokens, case), heard_text, end_s), text)
         self.number += 1
         return Final(
             session_id=self._settings.session_id,
@@ -170,8 +168,14 @@ class Segment:
             emitted_ns=self._clock.now_ns(),
             command=understood.command,
             open_text=None if understood.open_text is None else case(tidy(understood.open_text)),
-            raw_text=raw_text,
+            raw_text=heard_text if self._may_be_rewritten(understood) else None,
+            tags=dict(hypothesis.tags) or None,
         )
+
+    def _may_be_rewritten(self, understood: Heard) -> bool:
+        if understood.command:
+            return False  # its text is that of the templates
+        return self._settings.writer is not AS_HEARD or understood.hypothesis.raw_text is not None
 
     def _tokens(self, tokens: Sequence[Token], case: Callable[[str], str]) -> list[Token]:
         return [Token(case(token.text), self._token_s(token), token.log_prob) for token in tokens]

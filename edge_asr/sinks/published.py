@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import datetime
 
 from edge_asr.events import Final, TranscriptEvent
+from edge_asr.languages import heard_language
 from edge_asr.requests import SessionOptions
 from edge_asr.sinks.base import Sink, Spoken
 from edge_asr.workers.base import Recognizer, RecognizerSession
@@ -37,7 +38,7 @@ class PublishedRecognizer(PassingRecognizer):
             segment=final.segment,
             protocol=protocol,
             model=ready.model if ready is not None else "",
-            language=options.language or (known[0] if len(known) == 1 else ""),
+            language=heard_language(options.language, known),
             start_s=final.start_s,
             end_s=final.end_s,
             words=final.words,

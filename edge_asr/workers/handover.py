@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Collection
 
-from edge_asr.workers.models import speaks
+from edge_asr.languages import speaks
 from edge_asr.workers.place import Place
 from edge_asr.workers.roster import Roster
 from edge_asr.workers.session import PoolSession

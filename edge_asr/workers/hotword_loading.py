@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 from edge_asr.commands.hotword_book import HotwordBook
+from edge_asr.commands.phrase_bias import VocabularySpeller
 from edge_asr.commands.phrase_spelling import read_phrase_speller
+from edge_asr.commands.token_trie import build_trie
+from edge_asr.engines.base import Hotword, TokenBias
+from edge_asr.engines.base64_vocabulary import read_vocabulary
+from edge_asr.engines.constrained_families import CONSTRAINED_FAMILIES
 from edge_asr.errors import ConfigurationError, ModelDamaged
 from edge_asr.families import FAMILIES, NO_HOTWORDS
 from edge_asr.manifest import ModelManifest
@@ -15,6 +21,8 @@ from edge_asr.settings import EngineSettings
 
 def why_no_hotwords(manifest: ModelManifest, settings: EngineSettings) -> str:
     """Why a model that is decoded like that takes none; empty where it does."""
+    if manifest.family in CONSTRAINED_FAMILIES:
+        return ""  # its decoder is our own
     family = FAMILIES.get(manifest.family)
     return family.why_no_hotwords(settings.decoding_method) if family else NO_HOTWORDS
 
@@ -29,7 +37,7 @@ def require_hotwords_possible(manifest: ModelManifest, settings: EngineSettings,
     if texts and why_not:
         raise ConfigurationError(
             f"model {manifest.name!r} ({manifest.family}) cannot use the hotwords of {', '.join(texts)}: {why_not}; "
-            "streaming transducers decoded by modified_beam_search can"
+            "streaming transducers decoded by modified_beam_search can, and Moonshine"
         )
 
 
@@ -50,11 +58,27 @@ def hotword_book(
     if why_no_hotwords(manifest, settings):
         return None
     files = {role: directory / file.path for role, file in manifest.files.items()}
+    if manifest.family in CONSTRAINED_FAMILIES:
+        return _by_search(files["tokens"], manifest.name, settings.hotwords_score, texts)
     try:
-        speller = read_phrase_speller(files["tokens"], files.get("bpe"))
+        pieces = read_phrase_speller(files["tokens"], files.get("bpe"))
     except ModelDamaged as error:  # it can be decoded all the same
         return HotwordBook(_unspelled, error.reason, settings.hotwords_score, texts)
-    return HotwordBook(speller.spell, speller.why_not, settings.hotwords_score, texts)
+    return HotwordBook(pieces.spell, pieces.why_not, settings.hotwords_score, texts)
+
+
+def _by_search(tokens: Path, model: str, default_boost: float, texts: Mapping[str, str]) -> HotwordBook:
+    """For models that our own search decodes; the vocabulary is read when there is a hotword."""
+
+    @cache
+    def speller() -> VocabularySpeller:
+        vocabulary = read_vocabulary(tokens, model)
+        return VocabularySpeller(build_trie(vocabulary), vocabulary)
+
+    def bias(hotwords: Sequence[Hotword]) -> TokenBias:
+        return speller().bias(hotwords)
+
+    return HotwordBook(lambda phrase: speller().spell(phrase), "", default_boost, texts, bias)
 
 
 def _unspelled(phrase: str) -> tuple[int, ...]:

@@ -49,7 +49,12 @@ def load_model(configure: Configure, instruments: Instruments = NO_INSTRUMENTS) 
     require_hotwords_possible(manifest, engine_settings, configure.hotwords)
     with listening(directory, manifest, engine_settings, settings.commands, configure.commands) as (book, adapted):
         engine = load_engine(
-            directory, manifest, adapted, vad_model, instruments, expects_commands=bool(configure.commands)
+            directory,
+            manifest,
+            adapted,
+            vad_model,
+            instruments,
+            expects_commands=bool(configure.commands or configure.hotwords),
         )
     hotwords = hotword_book(directory, manifest, adapted, configure.hotwords)
     words_note = "" if adapted.graph else manifest.words_note  # which tells of the model's own graph

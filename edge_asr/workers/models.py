@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from pathlib import Path
 from typing import Protocol
 
@@ -83,20 +82,6 @@ class NoOtherModels:
             ModelNotFound: Always.
         """
         raise unknown_model(name, ())
-
-
-def speaks(languages: Collection[str], language: str) -> bool:
-    """Whether a model of these languages understands this one; regions make no difference.
-
-    Args:
-        languages: BCP 47 tags; empty where nobody knows.
-        language: A tag, or empty for any language.
-    """
-    return not language or not languages or _primary(language) in map(_primary, languages)
-
-
-def _primary(language: str) -> str:
-    return language.lower().replace("_", "-").partition("-")[0]
 
 
 def served(store: ModelStore, model: InstalledModel, settings: Settings) -> ServedModel:

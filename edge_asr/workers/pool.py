@@ -9,6 +9,7 @@ import uuid
 
 from edge_asr.clock import Clock, MonotonicClock
 from edge_asr.errors import EdgeAsrError, NotReady, WorkerDied
+from edge_asr.languages import speaks
 from edge_asr.metrics.instruments import Instruments
 from edge_asr.requests import SessionOptions
 from edge_asr.resources.delegation import DelegatedGroup
@@ -19,7 +20,7 @@ from edge_asr.workers.changes import Changes, Trial
 from edge_asr.workers.command import STANDARD_LOADER
 from edge_asr.workers.handover import Handover
 from edge_asr.workers.messages import Consumed, FromWorker, Heartbeat, LoadFailed, Ready, Settled, Stats
-from edge_asr.workers.models import Models, NoOtherModels, speaks
+from edge_asr.workers.models import Models, NoOtherModels
 from edge_asr.workers.place import Place
 from edge_asr.workers.roster import Roster
 from edge_asr.workers.served_model import ServedModel
@@ -126,6 +127,7 @@ class Pool:
         session = self._attach(place, options, protocol)
         if not wanted and place.role == "other":
             session.tell_lighter_model(self._roster.active.model.name, place.model.name)
+        session.tell_other_languages(place.model.name, place.model.manifest.languages)
         return session
 
     async def names(self) -> tuple[str, ...]:

@@ -69,8 +69,9 @@ class ServedModel:
 
     def beside_the_active_one(self) -> ServedModel:
         """Without what is made for the active model and may fit no other: its decoding graph, its spoken commands,
-        its hotwords, the model behind it."""
-        engine = replace(self.settings.engine, graph="", hotwords_file="")
+        its hotwords, its rules, the model behind it."""
+        rules = replace(self.settings.engine, rule_fsts=(), rule_fars=(), hr_lexicon="", hr_rule_fsts="")
+        engine = replace(rules, graph="", hotwords_file="")
         settings = replace(self.settings, engine=engine, commands=CommandSettings(), second_pass=SecondPassSettings())
         return replace(self, settings=settings, second=None)
 

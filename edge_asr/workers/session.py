@@ -13,6 +13,7 @@ import msgspec
 from edge_asr.clock import Clock
 from edge_asr.errors import EdgeAsrError
 from edge_asr.events import Failed, Final, Notice, Partial, SessionEnded, TranscriptEvent
+from edge_asr.languages import speaks
 from edge_asr.metrics.instruments import Instruments
 from edge_asr.requests import SessionOptions
 from edge_asr.workers.base import CATCH_UP_SLACK_S
@@ -233,6 +234,15 @@ class PoolSession:
         """Let the client know that it does not get the active model."""
         message = f"{active} has no room at the moment; {lighter} serves this session"
         self._events.put(Notice(self.session_id, "lighter_model", message))
+
+    def tell_other_languages(self, model: str, languages: tuple[str, ...]) -> None:
+        """Let the client know where no model speaks its language: what it gets are words of another."""
+        asked = self._options.language
+        if speaks(languages, asked):
+            return
+        message = f"no installed model speaks {asked!r}; {model} hears {', '.join(languages)}"
+        _logger.warning("%s session %s: %s", self.protocol, self.session_id, message)
+        self._events.put(Notice(self.session_id, "language_ignored", message))
 
     @property
     def is_waiting(self) -> bool:

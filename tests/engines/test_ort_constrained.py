@@ -11,8 +11,10 @@ import soundfile
 import edge_asr
 from edge_asr.audio import Float32Array
 from edge_asr.commands.constraint import NetworkConstraint
+from edge_asr.commands.phrase_bias import VocabularySpeller
 from edge_asr.commands.templates import read_templates
 from edge_asr.commands.token_trie import build_trie
+from edge_asr.engines.base import Following, Hotword, OpenEnded
 from edge_asr.engines.base64_vocabulary import read_vocabulary
 from edge_asr.engines.ort_constrained import ConstrainedDecoder, load_constrained_decoder
 from edge_asr.errors import ModelDamaged, ModelUnsupported
@@ -78,6 +80,59 @@ def test_tokens_have_times_within_the_speech(decoder):
 def test_silence_is_nothing(decoder, seconds):
     found = decoder.decode(np.zeros(round(16_000 * seconds), np.float32), constraint(decoder, "turn left"))
     assert (found.text, found.path) == ("", None)
+
+
+class Repeating:
+    """Says one token for ever, as the model does over an open stretch now and then."""
+
+    begin, end = 0, 1
+
+    def hear(self, _samples):
+        return self
+
+    def step(self, _parents, tokens):
+        scores = np.full((len(tokens), 4), -30.0, np.float32)
+        scores[:, 2] = 0.0
+        return scores
+
+    def most_tokens(self, _samples):
+        return 40
+
+
+class Anything:
+    def begin(self):
+        return 0
+
+    def following(self, _state):
+        return Following(np.array([2], np.int64), np.array([0], np.int64))
+
+    def may_end(self, _state):
+        return True
+
+
+def test_what_is_repeated_for_ever_is_said_once_and_is_no_command():
+    decoder = ConstrainedDecoder(Repeating(), ("", "", " five", ","), 16_000)
+    noise = np.random.default_rng(0).normal(0, 0.1, 16_000).astype(np.float32)
+    found = decoder.decode(noise, OpenEnded(Anything()))
+    assert (found.text, len(found.tokens)) == ("five", 1)
+    assert found.path is None or found.path.text == "five"
+
+
+@pytest.mark.model
+def test_a_phrase_that_is_expected_is_heard(decoder):
+    speller = VocabularySpeller(build_trie(decoder.vocabulary), decoder.vocabulary)
+    heard = samples("set-the-terrace-coffee-michael.flac")
+    bias = speller.bias([Hotword(speller.spell("terrace"), 1.5)])
+    assert "Terrace" not in decoder.decode(heard).text
+    assert "Terrace" in decoder.decode_biased(heard, bias).text
+
+
+@pytest.mark.model
+def test_a_phrase_that_was_not_said_changes_nothing(decoder):
+    speller = VocabularySpeller(build_trie(decoder.vocabulary), decoder.vocabulary)
+    heard = samples("go-forward.flac")
+    bias = speller.bias([Hotword(speller.spell("garage door"), 1.5)])
+    assert decoder.decode_biased(heard, bias) == decoder.decode(heard)
 
 
 def test_other_families_are_refused(tmp_path):

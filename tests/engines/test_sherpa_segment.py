@@ -287,3 +287,28 @@ def test_moonshine_says_a_command_once_that_sent_it_into_a_loop():
     model = fetched_model("moonshine-tiny-en")
     decoder, _ = load_segment_decoder(model.directory, model.manifest, EngineSettings())
     assert decoder.decode(clip("set-the-temperature-to-joe")).text.rstrip(".,") == "Set the temperature to 25%"
+
+
+def test_what_sense_voice_says_besides_words_are_tags():
+    said = {"lang": "<|zh|>", "emotion": "<|NEUTRAL|>", "event": "<|Speech|>"}
+    decoder = SherpaSegmentDecoder(Recorder(**said), RATE, 30.0, has_tags=True)
+    assert decoder.decode(noise(1.0, RATE)).tags == {"language": "zh", "emotion": "NEUTRAL", "event": "Speech"}
+
+
+def test_other_families_have_no_tags(decoder):
+    assert decoder.decode(noise(1.0, RATE)).tags == {}
+
+
+def test_the_text_before_the_rules_is_what_the_tokens_say():
+    recorder = Recorder("25 个", tokens=["二", "十", "五", "个"])
+    found = SherpaSegmentDecoder(recorder, RATE, 30.0, has_rules=True).decode(noise(1.0, RATE))
+    assert (found.text, found.raw_text) == ("25 个", "二十五个")
+
+
+def test_rules_are_refused_where_tokens_do_not_tell_what_was_heard(tmp_path):
+    files = {role: tmp_path / role for role in FAMILIES["moonshine"].roles}
+    for path in files.values():
+        path.touch()
+    manifest = tiny_models.tiny_manifest("moonshine", files)
+    with pytest.raises(ConfigurationError, match=r"use text\.itn"):
+        load_segment_decoder(tmp_path, manifest, EngineSettings(rule_fsts=("a.fst",)))

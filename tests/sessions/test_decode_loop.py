@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from edge_asr.audio import AudioChunk
 from edge_asr.clock import ManualClock
 from edge_asr.commands.hotwords import HotwordList
-from edge_asr.engines.base import Hotword, StreamOptions
+from edge_asr.engines.base import Hotword, Hypothesis, StreamOptions
 from edge_asr.errors import LimitExceeded
 from edge_asr.events import Failed, Final, Notice, Partial, SessionEnded, TranscriptEvent
 from edge_asr.pipeline.writing import WritingBook
@@ -326,3 +328,27 @@ def test_what_a_text_cannot_be_written_as_is_told(engine: SayingEngine) -> None:
     loop = DecodeLoop(engine, RULES, SchedulerSettings(), ManualClock(1), write=book.of_session)
     loop.open("a", SessionOptions(itn=True))
     assert [notice.code for notice in of_kind(run(loop), Notice)] == ["itn_ignored"]
+
+
+class RewritingStream(SayingStream):
+    """As an engine with rules of its own."""
+
+    def hypothesis(self) -> Hypothesis:
+        said = super().hypothesis()
+        tags = {"emotion": "HAPPY"}
+        return replace(said, text=said.text.replace("twenty five", "25"), raw_text=said.text, tags=tags)
+
+
+class RewritingEngine(SayingEngine):
+    def open_stream(self, _options: StreamOptions) -> RewritingStream:
+        return RewritingStream([(100, "say"), (200, "twenty"), (300, "five")])
+
+
+def test_what_the_engine_has_rewritten_keeps_its_words_and_the_text_as_heard() -> None:
+    loop = loop_of(RewritingEngine())
+    loop.open("a", SessionOptions())
+    loop.feed("a", chunk(400))
+    loop.finish("a")
+    (final,) = of_kind(run(loop), Final)
+    assert (final.text, final.raw_text, final.tags) == ("say 25", "say twenty five", {"emotion": "HAPPY"})
+    assert [(word.text, word.start_s) for word in final.words] == [("say", 0.1), ("25", 0.2)]

@@ -17,7 +17,7 @@ from edge_asr.events import Final, Notice, SessionEnded
 from edge_asr.requests import SessionOptions
 from edge_asr.settings import LimitSettings, WorkerSettings
 from edge_asr.workers.base import OfferedModel
-from edge_asr.workers.models import speaks, unknown_model
+from edge_asr.workers.models import unknown_model
 from edge_asr.workers.served_model import ServedModel
 from tests.support.processes import children, descriptors, is_running
 from tests.support.waiting import until
@@ -398,6 +398,13 @@ async def test_a_session_gets_a_model_of_its_language_where_the_active_one_does_
     assert await say_in(pool, language) == [word]
 
 
+async def test_a_language_that_no_model_speaks_is_not_served_without_a_word(pool):
+    session = await pool.open(SessionOptions(partials=False, language="fr"), protocol="test")
+    await session.finish()
+    (notice,) = [event async for event in session.events() if isinstance(event, Notice)]
+    assert (notice.code, notice.message) == ("language_ignored", "no installed model speaks 'fr'; blue hears en")
+
+
 async def test_of_two_models_of_a_language_the_one_that_is_loaded_is_taken(pool):
     assert await say(pool, "green") == ["green"]
     assert await say_in(pool, "ru") == ["green"]
@@ -430,18 +437,3 @@ async def test_the_status_names_what_can_be_asked_for_besides_the_active_model(p
         ("green", ("ru",)),
         ("red", ("ru", "de")),
     ]
-
-
-@pytest.mark.parametrize(
-    ("languages", "language", "does"),
-    [
-        (("en",), "en-GB", True),
-        (("en-US",), "EN", True),
-        (("zh", "en"), "en", True),
-        (("en",), "de", False),
-        ((), "de", True),
-        (("en",), "", True),
-    ],
-)
-def test_regions_make_no_difference_to_whether_a_model_speaks_a_language(languages, language, does):
-    assert speaks(languages, language) is does
