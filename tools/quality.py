@@ -5,6 +5,7 @@
     python tools/quality.py transcribe   # `edge-asr transcribe` against sherpa-onnx called directly, one thread each
     python tools/quality.py live         # the daemon at live pace, streaming over the websocket
     python tools/quality.py gate         # conversations with the silence gate and without (silence.py, conversation.py)
+    python tools/quality.py speech       # words, commands in noise, false commands, numbers (speech_quality.py)
     python tools/quality.py tiers        # a second pass behind a streaming model, and each alone (tiers.py)
     python tools/quality.py nothing      # an hour each of silence, noise and tones: no word may come (nothing.py)
     python tools/quality.py quantize     # the best model within a budget against the usual int8 (quantization.py)
@@ -34,6 +35,7 @@ from nothing import measure_nothing
 from prompts import Prompt, load_prompts
 from quantization import measure_quantization
 from silence import measure_gate
+from speech_quality import measure_speech
 from tiers import measure_tiers
 
 from edge_asr.cli.stores import DICTATION_MODEL, open_store
@@ -46,7 +48,7 @@ ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Accuracy and speed on real human speech.")
-    parser.add_argument("figure", choices=("transcribe", "live", "bare", "gate", "nothing", "tiers", "quantize"))
+    parser.add_argument("figure", choices=(*FIGURES, "gate", "nothing", "speech", "tiers", "quantize"))
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures to FILE")
     parser.add_argument("--audio", type=Path, default=Path(tempfile.gettempdir()) / "edge-asr-prompts", metavar="DIR")
     parser.add_argument("--streams", type=int, default=4, help="live: streams at a time (default 4)")
@@ -55,12 +57,14 @@ def main() -> None:
     parser.add_argument("--recordings", action="store_true", help="nothing: also as recordings, without a gate")
     parser.add_argument("--no-vad", action="store_true", help="nothing: as if silero-vad were not installed")
     parser.add_argument("--digits", type=Path, metavar="DIR", help="gate: spoken digits, DIGIT_SPEAKER_NUMBER.wav")
-    parser.add_argument("--every", type=int, default=1, metavar="N", help="gate, tiers: every Nth recording (1)")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="gate, speech, tiers: every Nth recording")
     parser.add_argument("--eval", type=Path, metavar="MANIFEST", help="quantize: recordings to judge by")
     parser.add_argument("--quantized", type=Path, metavar="DIR", help="quantize: what it wrote, or shall write")
     options = parser.parse_args()
     if options.figure == "quantize":
         figures = measure_quantization(options)
+    elif options.figure == "speech":
+        figures = measure_speech(options)
     elif options.figure == "tiers":
         figures = measure_tiers(options)
     elif options.figure == "nothing":

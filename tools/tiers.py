@@ -38,7 +38,9 @@ LEAST_S = 0.5
 
 
 @dataclass(slots=True)
-class _Heard:
+class Heard:
+    """What came of some recordings."""
+
     texts: list[str] = field(default_factory=list)
     first_partials_s: list[float | None] = field(default_factory=list)
     """Seconds of audio that had come, of each recording."""
@@ -51,11 +53,11 @@ def measure_tiers(options: argparse.Namespace) -> dict[str, Any]:
     prompts = [prompt for prompt in load_prompts(options.audio) if prompt.duration_s > LEAST_S][:: options.every]
     clips = [load_clip(Clip(prompt.name, prompt.path, prompt.text)) for prompt in prompts]
     tiers = {
-        f"{options.model} alone": _load(options.model, ""),
-        f"{options.model}, then {DICTATION_MODEL}": _load(options.model, DICTATION_MODEL),
-        f"{DICTATION_MODEL} alone": _load(DICTATION_MODEL, ""),
+        f"{options.model} alone": load_tier(options.model, ""),
+        f"{options.model}, then {DICTATION_MODEL}": load_tier(options.model, DICTATION_MODEL),
+        f"{DICTATION_MODEL} alone": load_tier(DICTATION_MODEL, ""),
     }
-    heard = {name: _hear_all(load, clips) for name, load in tiers.items()}
+    heard = {name: hear_all(load, clips) for name, load in tiers.items()}
     first, both, second = heard.values()
     audio_s = sum(len(clip.samples) / clip.sample_rate_hz + SILENCE_S for clip in clips)
     return {
@@ -67,7 +69,9 @@ def measure_tiers(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _load(model: str, second: str) -> Callable[[], tuple[LoadedModel, SecondPassSettings]]:
+def load_tier(model: str, second: str) -> Callable[[], tuple[LoadedModel, SecondPassSettings]]:
+    """What loads a model, with another one behind it; empty for none."""
+
     def load() -> tuple[LoadedModel, SecondPassSettings]:
         store, settings = open_store(), Settings(second_pass=SecondPassSettings(model=second))
         found = store.resolve(model)
@@ -80,7 +84,8 @@ def _load(model: str, second: str) -> Callable[[], tuple[LoadedModel, SecondPass
     return load
 
 
-def _hear_all(load: Callable[[], tuple[LoadedModel, SecondPassSettings]], clips: Sequence[ClipAudio]) -> _Heard:
+def hear_all(load: Callable[[], tuple[LoadedModel, SecondPassSettings]], clips: Sequence[ClipAudio]) -> Heard:
+    """Each recording as a live session of its own."""
     (loaded, second), settings, clock = load(), Settings(), MonotonicClock()
     loop = DecodeLoop(
         loaded.engine,
@@ -91,14 +96,14 @@ def _hear_all(load: Callable[[], tuple[LoadedModel, SecondPassSettings]], clips:
         gate=GateSettings(),
         second_hearing=loaded.hear_again(InlinePass, second, clock),
     )
-    heard = _Heard()
+    heard = Heard()
     for clip in clips:
         _hear(loop, clip, heard)
     loaded.engine.close()
     return heard
 
 
-def _hear(loop: DecodeLoop, clip: ClipAudio, heard: _Heard) -> None:
+def _hear(loop: DecodeLoop, clip: ClipAudio, heard: Heard) -> None:
     rate_hz = clip.sample_rate_hz
     samples = np.concatenate(
         (clip.samples.astype(np.float32) / 32768, np.zeros(round(SILENCE_S * rate_hz), np.float32))
@@ -125,7 +130,7 @@ def _hear(loop: DecodeLoop, clip: ClipAudio, heard: _Heard) -> None:
     heard.first_partials_s.append(first_s)
 
 
-def _figures(prompts: Sequence[Prompt], heard: _Heard, audio_s: float) -> dict[str, Any]:
+def _figures(prompts: Sequence[Prompt], heard: Heard, audio_s: float) -> dict[str, Any]:
     firsts = [first_s for first_s in heard.first_partials_s if first_s is not None]
     return {
         "wer": score([prompt.text for prompt in prompts], heard.texts).error_rate,
