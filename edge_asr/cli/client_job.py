@@ -36,7 +36,7 @@ from edge_asr.cli.client_websockets import (
     converse_vosk,
 )
 from edge_asr.cli.daemon_address import DaemonAddress, parse_address
-from edge_asr.cli.messages import complain
+from edge_asr.cli.messages import complain, warn
 from edge_asr.cli.recording_progress import PartialLine
 from edge_asr.cli.recordings import STANDARD_INPUT, open_recordings
 from edge_asr.clock import MonotonicClock
@@ -47,7 +47,7 @@ from edge_asr.errors import (
     MachineError,
     ModelError,
 )
-from edge_asr.events import Failed, Final, Partial, SessionEnded, TranscriptEvent
+from edge_asr.events import Failed, Final, Notice, Partial, SessionEnded, TranscriptEvent
 from edge_asr.requests import SessionOptions
 from edge_asr.sources.paced import PacedSource
 
@@ -196,6 +196,8 @@ class Job:
                 click.echo(event.text)
         elif isinstance(event, Partial):
             self.partials.show(event.text)
+        elif isinstance(event, Notice):
+            warn(f"{file}: {event.message}")
 
     def print_json(self, file: str, entry: dict[str, Any]) -> None:
         """One line."""

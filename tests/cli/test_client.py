@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from edge_asr.events import Failed
+from edge_asr.events import Failed, Notice
 from tests.cli.conftest import Run
 from tests.support.background import in_background
 from tests.support.doors import http_door, wyoming_door
@@ -141,6 +141,19 @@ def test_language_model_and_hotwords_are_asked_for_in_the_protocols_own_words(
     run("client", "--protocol", protocol, *wanted, doors.url(protocol), CLIP)
     options = doors.recognizer.sessions[0].options
     assert (options.language, options.model, options.hotwords) == ("en", "starter-en", ("kitchen", "living room"))
+
+
+@PROTOCOLS
+def test_how_texts_are_written_is_asked_for_in_every_protocol(run: Run, doors: Doors, protocol: str) -> None:
+    run("client", "--protocol", protocol, "--itn", "--no-punctuation", doors.url(protocol), CLIP)
+    options = doors.recognizer.sessions[0].options
+    assert (options.itn, options.punctuation) == (True, False)
+
+
+def test_what_the_daemon_has_to_say_of_a_session_is_a_warning(run: Run, doors: Doors) -> None:
+    doors.recognizer.first_word = Notice("s0", "language_ignored", "no installed model speaks 'de'")
+    ran = run("client", "--protocol", "native", "--language", "de", doors.http, CLIP)
+    assert f"warning: {CLIP}: no installed model speaks 'de'" in ran.err
 
 
 @pytest.mark.parametrize("scheme", ["http", "ws", "tcp", "unix"])
