@@ -59,15 +59,17 @@ def build(root: DebianRoot, tree: Path, machine: Machine, *, is_trial: bool = Fa
     # Every package is presumed to need a compiler, which is most of what would have to be installed here.
     command = ["dpkg-buildpackage", "--no-check-builddeps", "--build=binary", "--no-sign"]
     command += [f"--host-arch={architecture}"]
-    root.run(*command, options=place, environment=_build_environment(machine, is_trial=is_trial))
+    root.run(
+        *command, options=place, environment=_build_environment(is_cross=machine != root.machine, is_trial=is_trial)
+    )
     (package,) = tree.parent.glob(f"edge-asr_*_{architecture}.deb")
     check = ["lintian", "--allow-root", "--fail-on=error,warning", "--info", f"/build/{package.name}"]
     root.run(*check, options=place)
     return package
 
 
-def _build_environment(machine: Machine, *, is_trial: bool) -> dict[str, str]:
-    profiles = {"DEB_BUILD_PROFILES": "cross nocheck", "DEB_BUILD_OPTIONS": "nocheck"} if machine != "x86_64" else {}
+def _build_environment(*, is_cross: bool, is_trial: bool) -> dict[str, str]:
+    profiles = {"DEB_BUILD_PROFILES": "cross nocheck", "DEB_BUILD_OPTIONS": "nocheck"} if is_cross else {}
     return profiles | ({"DPKG_DEB_COMPRESSOR_LEVEL": "1"} if is_trial else {})
 
 
