@@ -19,6 +19,9 @@ from tools.debian_root import DebianRoot, ensure_root
 _WITHOUT_EFFECT = ("VOLUME", "EXPOSE", "STOPSIGNAL", "HEALTHCHECK")
 """What an engine does with a running container, not with its root."""
 
+OF_THE_BASE = ("passwd",)
+"""What the image of Debian has beside the essential packages and apt, as far as the recipe uses it."""
+
 _BASE = re.compile(r"debian:(\w+)-slim")
 _CONTEXT = re.compile(r"--mount=type=bind,target=(\S+)\s+(.*)", re.DOTALL)
 
@@ -57,7 +60,7 @@ def build_image(recipe: str, context: Path, folder: Path, machine: Machine) -> I
         Failed: A command of it failed.
     """
     (_, base), *rest = instructions(recipe)
-    image = Image(ensure_root(folder, base_release(base), machine))
+    image = Image(ensure_root(folder, base_release(base), machine, OF_THE_BASE))
     for keyword, words in rest:
         _carry_out(image, keyword, words, context)
     return image
