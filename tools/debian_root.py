@@ -57,6 +57,10 @@ class DebianRoot:
         """Whether its programs are for another processor than this machine's."""
         return self.machine != platform.machine()
 
+    def emulation(self) -> dict[str, str]:
+        """The variable that tells the emulator which processor to be."""
+        return {"QEMU_CPU": CPU} if self.is_emulated else {}
+
     def command(
         self,
         words: Sequence[str],
@@ -73,9 +77,7 @@ class DebianRoot:
             options: More of bubblewrap's.
             environment: Beside ``PLAIN``.
         """
-        variables = PLAIN | (environment or {})
-        if self.is_emulated:
-            variables |= {"QEMU_CPU": CPU}
+        variables = PLAIN | (environment or {}) | self.emulation()
         seen = ["--bind", str(self.folder), "/", "--dev", "/dev", "--proc", "/proc", *self._board()]
         seen += ["--ro-bind", "/etc/resolv.conf", "/etc/resolv.conf"] if has_network else ["--unshare-net"]
         apart = ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--die-with-parent", "--clearenv"]

@@ -98,7 +98,8 @@ def serve_and_ask(root: DebianRoot, unit: Path, user: str, client: Sequence[str]
         "user": user,
         "groups": service.get("SupplementaryGroups", "").split(),
         "umask": int(service.get("UMask", "0022"), 8),
-        "environment": dict(environment(service)) | (PATIENCE if root.is_emulated else {}),
+        # A service inherits nothing: without the name of the processor, qemu would emulate another than the board's.
+        "environment": dict(environment(service)) | root.emulation() | (PATIENCE if root.is_emulated else {}),
         "client": list(client),
     }
     seen = [*sandbox(root.folder, service), "--ro-bind", str(clips), "/mnt", "--ro-bind", str(INSIDE), IN_THE_ROOT]
