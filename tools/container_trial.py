@@ -6,7 +6,7 @@ import json
 
 from tools.container_recipe import Image
 from tools.package_trial import CLIP, READ_ONLY, WITH_CLIPS, require_words, say
-from tools.service_sandbox import IN_THE_ROOT, INSIDE
+from tools.service_sandbox import IN_THE_ROOT, INSIDE, RIGHTS
 
 VOLUME = "/var/lib/edge-asr"
 
@@ -33,7 +33,7 @@ def try_image(image: Image) -> None:
         "client": [*image.entrypoint, "client", "http://127.0.0.1:8765", CLIP],
     }
     heard = root.run(
-        "python3", IN_THE_ROOT, json.dumps(told), options=[*options, "--ro-bind", str(INSIDE), IN_THE_ROOT]
+        "python3", IN_THE_ROOT, json.dumps(told), options=[*RIGHTS, *options, "--ro-bind", str(INSIDE), IN_THE_ROOT]
     )
     require_words(heard)
     say(root, f"serve as user {image.user} with a read-only root, and a client: the right words")

@@ -18,7 +18,6 @@ READY_S = 900
 """An emulated worker takes its time."""
 END_S = 60
 NOTIFY = Path("/tmp/notify")  # noqa: S108 - of the sandbox, as PrivateTmp= gives it
-WITHOUT_RIGHTS = ("setpriv", "--no-new-privs", "--bounding-set=-all", "--inh-caps=-all", "--")
 
 
 def main() -> None:
@@ -41,7 +40,7 @@ def main() -> None:
 def start(service: dict) -> subprocess.Popen:
     environment = {"PATH": os.environ["PATH"], "NOTIFY_SOCKET": str(NOTIFY), **service["environment"]}
     return subprocess.Popen(
-        [*WITHOUT_RIGHTS, *service["command"]],
+        service["command"],
         env=environment,
         user=service["user"],
         group=service["user"],

@@ -31,6 +31,9 @@ PATIENCE: Mapping[str, str] = {
     "EDGE_ASR_WORKER_STALL_TIMEOUT_S": "600",
 }
 """Settings with which a daemon bears an emulated processor, many times slower than any board."""
+RIGHTS = ("--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_KILL")
+"""Of what starts the service: enough to become its user and to end it. The service itself has none, since they go with
+root's number, and can get none: bubblewrap forbids new privileges."""
 WRITABLE = ("StateDirectory", "RuntimeDirectory")
 
 
@@ -102,7 +105,16 @@ def serve_and_ask(root: DebianRoot, unit: Path, user: str, client: Sequence[str]
         "environment": dict(environment(service)) | root.emulation() | (PATIENCE if root.is_emulated else {}),
         "client": list(client),
     }
-    seen = [*sandbox(root.folder, service), "--ro-bind", str(clips), "/mnt", "--ro-bind", str(INSIDE), IN_THE_ROOT]
+    seen = [
+        *RIGHTS,
+        *sandbox(root.folder, service),
+        "--ro-bind",
+        str(clips),
+        "/mnt",
+        "--ro-bind",
+        str(INSIDE),
+        IN_THE_ROOT,
+    ]
     try:
         return root.run("python3", IN_THE_ROOT, json.dumps(told), options=seen)
     finally:
