@@ -10,21 +10,28 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from weakref import WeakKeyDictionary
 
 from edge_asr.commands.constraint import NetworkConstraint
 from edge_asr.commands.listening import OPEN_SPEECH, ConstrainedListening, ExactListening, Listening
 from edge_asr.commands.templates import CommandSet, read_templates
 from edge_asr.commands.token_trie import TokenTrie, build_trie
-from edge_asr.errors import ConfigurationError, ProtocolViolation
+from edge_asr.errors import ConfigurationError, EdgeAsrError, Overloaded, ProtocolViolation
 from edge_asr.settings import CommandSettings
-
-MOST_SETS = 4
-"""Of sessions, that are kept."""
 
 CLIENT = "the session's commands"
 
 MOST_NODES_OF_SESSIONS = 150_000
-"""Home Assistant's sentences and a thousand names are 128,000."""
+"""Of one set. Home Assistant's sentences and a thousand names are 128,000, some 67 MB."""
+
+MOST_NODES_KEPT = 150_000
+"""Of sets that no session may be using, so that the next one that brings the same does not wait."""
+
+MOST_NODES_AT_ONCE = 300_000
+"""Of the sets that sessions bring, those in use included: a session beyond it is refused."""
+
+MISTAKE_NODES = 1_000
+RETRY_AFTER_S = 10.0
 
 
 ListenerMaker = Callable[[CommandSet], Listening]
@@ -49,7 +56,12 @@ class CommandBook:
         self._make = make
         self._make_for_session = make_for_session or make
         self._lock = threading.Lock()
-        self._known: OrderedDict[str, Listening | ConfigurationError] = OrderedDict()
+        self._known: OrderedDict[str, Listening | EdgeAsrError] = OrderedDict()
+        self._promised: dict[str, tuple[Listening | EdgeAsrError, int]] = {}
+        """What was read ahead, and how many sessions have still to fetch it: it must not be read again for them, on
+        the thread that decodes."""
+        self._nodes: WeakKeyDictionary[Listening, int] = WeakKeyDictionary()
+        """Size of each set of sessions that somebody still holds."""
         self.configured: CommandSet | None = None
         self._standing: Listening = OPEN_SPEECH
         self.use(texts)
@@ -66,8 +78,12 @@ class CommandBook:
 
     def prepare(self, text: str | None) -> None:
         """Read a session's templates ahead; what is wrong with them is said when it listens."""
-        if text and text not in self._known:
-            self._read(text)
+        if not text:
+            return
+        known = self._find(text) or self._read(text)
+        with self._lock:
+            _, waiting = self._promised.get(text, (known, 0))
+            self._promised[text] = known, waiting + 1
 
     def listening(self, text: str | None) -> Listening:
         """What a session listens for.
@@ -77,29 +93,77 @@ class CommandBook:
 
         Raises:
             ProtocolViolation: They cannot be used.
+            Overloaded: The sets of all sessions would be too large together.
         """
         if text is None:
             return self._standing
         if not text:
             return OPEN_SPEECH
-        with self._lock:
-            known = self._known.get(text)
-        known = known or self._read(text)
+        known = self._fetch(text) or self._find(text) or self._read(text)
         if isinstance(known, ConfigurationError):
             raise ProtocolViolation(str(known))
+        if isinstance(known, EdgeAsrError):
+            raise known
         return known
 
-    def _read(self, text: str) -> Listening | ConfigurationError:
-        known: Listening | ConfigurationError
-        try:
-            known = self._make_for_session(read_templates({CLIENT: text}, MOST_NODES_OF_SESSIONS))
-        except ConfigurationError as error:
-            known = error
+    def _find(self, text: str) -> Listening | EdgeAsrError | None:
         with self._lock:
-            self._known[text] = known
-            while len(self._known) > MOST_SETS:
-                self._known.popitem(last=False)
+            return self._known.get(text)
+
+    def _fetch(self, text: str) -> Listening | EdgeAsrError | None:
+        """What was read ahead for a session."""
+        with self._lock:
+            known, waiting = self._promised.pop(text, (None, 0))
+            if known is not None and waiting > 1:
+                self._promised[text] = known, waiting - 1
+            return known
+
+    def _read(self, text: str) -> Listening | EdgeAsrError:
+        try:
+            commands = read_templates({CLIENT: text}, MOST_NODES_OF_SESSIONS)
+            nodes = len(commands.network.letters)
+            self._make_room(nodes)
+            known = self._make_for_session(commands)
+        except Overloaded as error:
+            return error  # another time it may fit
+        except ConfigurationError as error:
+            with self._lock:
+                self._keep(text, error)
+            return error
+        with self._lock:
+            self._nodes[known] = nodes
+            self._keep(text, known)
         return known
+
+    def _make_room(self, nodes: int) -> None:
+        """Forget what is only kept, until a set fits beside those in use.
+
+        Raises:
+            Overloaded: It does not.
+        """
+        with self._lock:
+            while self._known and sum(self._nodes.values()) + nodes > MOST_NODES_AT_ONCE:
+                self._known.popitem(last=False)
+            in_use = sum(self._nodes.values())
+        if in_use + nodes > MOST_NODES_AT_ONCE:
+            raise Overloaded(
+                f"the commands of this session need {nodes} nodes, and those of the others hold {in_use} of "
+                f"{MOST_NODES_AT_ONCE}",
+                RETRY_AFTER_S,
+            )
+
+    def _keep(self, text: str, known: Listening | EdgeAsrError) -> None:
+        self._known[text] = known
+        while len(self._known) > 1 and self._kept_nodes > MOST_NODES_KEPT:
+            self._known.popitem(last=False)
+
+    @property
+    def _kept_nodes(self) -> int:
+        """What is kept; a mistake takes some room too, so that mistakes are forgotten in the end."""
+        return sum(
+            MISTAKE_NODES if isinstance(known, EdgeAsrError) else self._nodes.get(known, 0)
+            for known in self._known.values()
+        )
 
 
 def constrained(vocabulary: Callable[[], Sequence[str]], settings: CommandSettings) -> ListenerMaker:

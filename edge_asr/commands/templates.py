@@ -100,7 +100,16 @@ def read_templates(texts: Mapping[str, str], most_nodes: int | None = None) -> C
 
 
 def _reason(error: Exception) -> str:
-    return f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error) or type(error).__name__
+    """In words of the format, not of the program that stumbled over it."""
+    if isinstance(error, KeyError):
+        return f"{error.args[0]!r} is missing"
+    if isinstance(error, AttributeError | TypeError | IndexError):
+        return "a text, a list or a table stands where the format wants another of them"
+    if isinstance(error, RecursionError):
+        return "its parts lie too deep within one another"
+    if "invalid literal" in str(error) or "could not convert" in str(error):
+        return f"{str(error).rpartition(': ')[2]} stands where a number is wanted"
+    return str(error) or "it is not in the format"
 
 
 def _document(name: str, text: str) -> dict[str, Any]:

@@ -11,6 +11,9 @@ TRIM_EVERY_BYTES = 8 << 20
 """Growth after which the heap is trimmed. The C library keeps what is freed in the middle of it: what waiting audio or
 a long recording took at its peak would count for ever."""
 
+LONGEST_PAUSE = 11
+"""Times that trimming is left out after it gave nothing back."""
+
 
 def own_resident_bytes() -> int:
     """Resident memory of this process."""
@@ -38,3 +41,32 @@ class Heap:
             taken = self._least_bytes = self._read()
         self._least_bytes = min(self._least_bytes, taken)
         return taken
+
+
+class Tidying:
+    """Asked from time to time by a process whose need comes and goes; trims while it takes more than it once did.
+
+    Args:
+        read: What this process takes.
+        trim: Gives free pages back.
+    """
+
+    def __init__(self, read: Callable[[], int] = own_resident_bytes, trim: Callable[[], bool] = trim_heap) -> None:
+        self._read = read
+        self._trim = trim
+        self._least_bytes = read()
+        self._pause = self._pauses = 0
+
+    def tidy(self) -> None:
+        """Trim if there may be something to give back; where there is not, less and less often."""
+        if self._pause:
+            self._pause -= 1
+            return
+        taken = self._read()
+        self._least_bytes = min(self._least_bytes, taken)
+        if taken <= self._least_bytes + TRIM_EVERY_BYTES:
+            return
+        self._trim()
+        gave_back = self._read() < taken - TRIM_EVERY_BYTES // 4
+        self._pauses = 0 if gave_back else min(LONGEST_PAUSE, 2 * self._pauses + 1)
+        self._pause = self._pauses

@@ -19,6 +19,7 @@ from edge_asr.workers.capacity import Capacity
 from edge_asr.workers.changes import Changes, Trial
 from edge_asr.workers.command import STANDARD_LOADER
 from edge_asr.workers.handover import Handover
+from edge_asr.workers.heap import Tidying
 from edge_asr.workers.messages import Consumed, FromWorker, Heartbeat, LoadFailed, Ready, Settled, Stats
 from edge_asr.workers.models import Models, NoOtherModels
 from edge_asr.workers.place import Place
@@ -82,6 +83,7 @@ class Pool:
         self._capacity = Capacity(
             model.settings, worker_cpus, lambda: self._roster, self._handover.sessions_of, instruments, self._clock
         )
+        self._heap = Tidying()
         self._is_trimmed = False
         self._checking: asyncio.Task[None] | None = None
         instruments.watch_memory("front", lambda: read_process_memory(os.getpid()).resident_bytes)
@@ -392,6 +394,7 @@ class Pool:
         """Look at the machine, recycle a worker that is worn out, unload models that nobody uses."""
         if self._sessions:
             self._capacity.look(tuple(self._roster))
+            self._heap.tidy()  # of clients that have gone
         elif not self._is_trimmed:
             self._is_trimmed = True
             trim_heap()  # the audio that sessions had to be able to say again

@@ -149,3 +149,19 @@ def test_home_assistants_own_sentences_are_read_as_they_are(text, intent, slots)
     assert command is not None
     assert command.intent == intent
     assert {name: value for name, value in command.slots.items() if name != "domain"} == slots
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "intents: 5",
+        "intents: [1]",
+        "intents: {Go: {data: 3}}",
+        "intents: {Go: {data: [{sentences: 4}]}}",
+        "lists: 4\nintents: {Go: {data: [{sentences: [go]}]}}",
+        "lists: {x: {range: {from: a, to: 3}}}\nintents: {Go: {data: [{sentences: ['{x}']}]}}",
+    ],
+)
+def test_what_has_another_form_is_refused_in_words_of_the_format(text: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"stands where (the format wants another|a number is wanted)"):
+        read_templates({"f.yaml": text})

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from edge_asr.workers.heap import TRIM_EVERY_BYTES, Heap
+import itertools
+
+from edge_asr.workers.heap import LONGEST_PAUSE, TRIM_EVERY_BYTES, Heap, Tidying
 
 BASE = 100 << 20
 
@@ -42,3 +44,27 @@ def test_memory_that_is_really_needed_is_not_trimmed_again_and_again() -> None:
     process.taken = BASE + 2 * TRIM_EVERY_BYTES
     assert [heap.resident_bytes() for _ in range(3)] == [process.taken] * 3
     assert process.trims == 1
+
+
+def test_what_becomes_free_while_it_is_busy_is_given_back() -> None:
+    process = Process()
+    heap = Tidying(process.read, process.trim)
+    process.taken = BASE + 3 * TRIM_EVERY_BYTES
+    heap.tidy()
+    process.free = 3 * TRIM_EVERY_BYTES  # what took it has gone
+    for _ in range(2):
+        heap.tidy()
+    assert process.taken == BASE
+
+
+def test_what_is_needed_is_trimmed_ever_less_often() -> None:
+    process = Process()
+    heap = Tidying(process.read, process.trim)
+    process.taken = BASE + 3 * TRIM_EVERY_BYTES
+    trims = []
+    for _ in range(60):
+        heap.tidy()
+        trims.append(process.trims)
+    tried = [number for number in range(1, 60) if trims[number] > trims[number - 1]]
+    assert [later - earlier for earlier, later in itertools.pairwise(tried)][:4] == [4, 8, 12, 12]
+    assert LONGEST_PAUSE == 11
