@@ -25,7 +25,7 @@ from tools.debian_root import ARCHITECTURES, DebianRoot, Failed, arm64_programs,
 from tools.package_trial import try_bundle, try_package
 
 RECIPE = CHECKOUT / "packaging/container/Containerfile"
-PROGRAMS = {"mmdebstrap": "mmdebstrap", "bwrap": "bubblewrap"}
+PROGRAMS = {"mmdebstrap": "mmdebstrap", "arch-test": "arch-test", "bwrap": "bubblewrap"}
 """What this machine needs, and Debian's packages of it; the rest is in the roots."""
 
 CI: tuple[tuple[Release, Machine], ...] = (("trixie", "x86_64"), ("bookworm", "aarch64"))
