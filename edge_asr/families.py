@@ -14,6 +14,9 @@ from typing import Literal
 
 FamilyKind = Literal["streaming", "segment", "vad", "punctuation"]
 
+CONTEXT = "_context"
+"""Behind a graph's role: what an NPU's compiler made of it ahead of time."""
+
 NO_HOTWORDS = "its decoder cannot be biased towards words"
 """Why most families take none."""
 
@@ -83,7 +86,7 @@ def _transducer(name: str, model_type: str, encoder_keys: tuple[str, ...]) -> Mo
         kind="streaming",
         factory="from_transducer",
         roles=_TRANSDUCER_ROLES,
-        optional_roles=("bpe",),
+        optional_roles=("bpe", *(f"{role}{CONTEXT}" for role in _TRANSDUCER_ROLES[1:])),
         model_type=model_type,
         metadata={"encoder": encoder_keys, "decoder": _DECODER},
         batches=True,
@@ -181,7 +184,7 @@ _FAMILIES = (
         kind="streaming",
         factory="from_zipformer2_ctc",
         roles=("tokens", "model"),
-        optional_roles=("graph", "bpe"),
+        optional_roles=("graph", "bpe", f"model{CONTEXT}"),
         metadata={"model": _ZIPFORMER2},
         batches=True,
     ),

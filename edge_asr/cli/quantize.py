@@ -48,8 +48,8 @@ from edge_asr.cli.termination import ending_well
 )
 @click.option(
     "--target",
-    type=click.Choice(["pi3", "pi4", "pi5", "rk3588", "generic-arm", "x86"]),
-    help="The board it is for; without it this machine, where speed can be measured.",
+    type=click.Choice(["pi3", "pi4", "pi5", "rk3562", "rk3566", "rk3568", "rk3576", "rk3588", "generic-arm", "x86"]),
+    help="The board it is for, or the NPU's chip; without it this machine, where speed can be measured.",
 )
 @click.option(
     "--board-times",
@@ -78,10 +78,22 @@ from edge_asr.cli.termination import ending_well
 @click.option(
     "--format",
     "file_format",
-    type=click.Choice(["onnx", "ort", "rknn"]),
+    type=click.Choice(["onnx", "ort", "rknn", "qnn"]),
     default="onnx",
     show_default=True,
-    help="ort is loaded faster, by the runtime version that made it; rknn is not made from ONNX files.",
+    help="ort is loaded faster, by the runtime version that made it; rknn and qnn are for NPUs (docs/npu.md).",
+)
+@click.option(
+    "--toolkit",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="PYTHON",
+    help="rknn: the interpreter of an environment that has rknn-toolkit2.",
+)
+@click.option(
+    "--npu-options",
+    metavar="LIST",
+    default="",
+    help="qnn: options of the provider, such as htp_arch=73,soc_model=43; without it what this machine simulates.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of everything that is drawn.")
 @click.option(
@@ -107,6 +119,8 @@ def quantize(
     quantize_decoder: bool,
     is_continued: bool,
     file_format: str,
+    toolkit: Path | None,
+    npu_options: str,
     seed: int,
     report: Path | None,
 ) -> None:
@@ -118,7 +132,24 @@ def quantize(
     Example:
       edge-asr quantize my-model -o my-model-int8 --recipe int8
       edge-asr quantize my-model -o my-model-pi5 --eval dev.tsv --max-wer-increase 0.5% --target pi5
+      edge-asr quantize my-model -o my-model-npu --format rknn --target rk3588 --toolkit ~/rknn/bin/python
     """
+    settings = invocation.configuration().settings
+    if file_format in ("rknn", "qnn"):
+        from edge_asr.cli.convert_job import NpuWishes, run_conversion
+
+        npu = NpuWishes.checked(
+            model=model,
+            output=output,
+            recipe=recipe,
+            evaluation=evaluation,
+            budget=budget,
+            target=target,
+            file_format=file_format,
+            toolkit=toolkit,
+            options=npu_options,
+        )
+        click.get_current_context().exit(run_conversion(npu))
     from edge_asr.cli.quantize_job import Wishes, run_job
 
     wishes = Wishes.checked(
@@ -139,5 +170,5 @@ def quantize(
         report=report,
     )
     with ending_well():
-        status = run_job(wishes, invocation.configuration().settings)
+        status = run_job(wishes, settings)
     click.get_current_context().exit(status)

@@ -15,7 +15,7 @@ from edge_asr.cli.messages import remark, warn
 from edge_asr.cli.quantize_progress import quantize_progress
 from edge_asr.cli.quantize_times import read_board_times
 from edge_asr.cli.stores import installed_vad, open_store
-from edge_asr.errors import ConfigurationError, LibraryMissing, MachineError
+from edge_asr.errors import ConfigurationError, LibraryMissing
 from edge_asr.settings import Settings
 
 if TYPE_CHECKING:
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from edge_asr.quantize.recipes import RecipeName
 
 LARGEST_BUDGET_POINTS = 50.0
+
+BOARDS = ("pi3", "pi4", "pi5", "rk3588", "generic-arm", "x86")
+"""Targets whose processors run the model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,11 +80,8 @@ class Wishes:
             evaluation = None
         if budget is not None and evaluation is None:
             raise ConfigurationError("--max-wer-increase needs recordings to measure by; add --eval MANIFEST")
-        if file_format == "rknn":
-            raise MachineError(
-                "--format rknn: Rockchip's compiler takes a graph of fixed shapes that is exported for it, not a "
-                "released ONNX file; export the checkpoint with --dynamic-batch 0 and compile it with rknn-toolkit2"
-            )
+        if target is not None and target not in BOARDS:
+            raise ConfigurationError(f"--target {target} is an NPU's chip; add --format rknn, or take rk3588")
         if seed < 0:
             raise ConfigurationError(f"--seed {seed} is negative")
         if report is not None and not os.access(report.absolute().parent, os.W_OK):
@@ -131,7 +131,7 @@ def run_job(wishes: Wishes, settings: Settings) -> int:
     Raises:
         EdgeAsrError: The model, the recordings or the machine cannot do it.
     """
-    _require_packages()
+    require_packages()
     from edge_asr.quantize.choices import WeightOptions
     from edge_asr.quantize.order import Order
     from edge_asr.quantize.recipes import RecipeOptions
@@ -167,7 +167,12 @@ def run_job(wishes: Wishes, settings: Settings) -> int:
     return exit_codes.DONE if outcome.directory is not None else exit_codes.GATE
 
 
-def _require_packages() -> None:
+def require_packages() -> None:
+    """Refuse to begin without what a board does not need.
+
+    Raises:
+        LibraryMissing: With how to install it.
+    """
     for package in ("onnx", "onnxruntime"):
         if find_spec(package) is None:
             raise LibraryMissing(

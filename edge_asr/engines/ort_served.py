@@ -11,12 +11,9 @@ from edge_asr.engines.ort_providers import CPU_PROVIDER, Coverage, OrtRuntime
 from edge_asr.engines.ort_recognizer import OrtRecognizer
 from edge_asr.engines.providers import ProviderChoice, ort_provider
 from edge_asr.errors import ConfigurationError
-from edge_asr.families import ModelFamily
+from edge_asr.families import CONTEXT, ModelFamily
 from edge_asr.manifest import ModelManifest
 from edge_asr.settings import EngineSettings
-
-CONTEXT_SUFFIX = "_ctx.onnx"
-"""Of the graph beside ``X.onnx`` that holds what a provider compiled ahead of time."""
 
 
 def load_ort(
@@ -51,7 +48,9 @@ def load_ort(
         raise ConfigurationError(
             f"engine.rule_fsts and the like do not work with provider {choice.provider!r}; use text.itn"
         )
-    files = {role: compiled(path) for role, path in model_files(directory, manifest, family).items()}
+    files = model_files(directory, manifest, family)
+    if choice.provider == "qnn":
+        files |= {role: files.get(f"{role}{CONTEXT}", files[role]) for role in family.roles}
     runtime = OrtRuntime(
         ort_provider(choice.provider),
         parse_options(settings.provider_options),
@@ -64,12 +63,6 @@ def load_ort(
     recognizer = OrtRecognizer(files, family, runtime, threads=settings.threads, sample_rate_hz=manifest.sample_rate_hz)
     choice = with_notes(choice, partly(choice.provider, recognizer.coverage))
     return OnlineEngine(recognizer, manifest, family, settings, choice, takes_batches=False)
-
-
-def compiled(path: Path) -> Path:
-    """What a provider compiled of a graph ahead of time, where that lies beside it; else the graph."""
-    ahead = path.with_name(path.stem + CONTEXT_SUFFIX)
-    return ahead if path.suffix == ".onnx" and ahead.is_file() else path
 
 
 def partly(provider: str, coverage: Coverage) -> str:

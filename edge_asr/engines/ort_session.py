@@ -58,6 +58,10 @@ class Graph:
             entry.name: tuple(entry.shape) for entry in self._session.get_inputs()
         }
         """Of the inputs; sizes that vary are names or nothing."""
+        self.output_shapes: tuple[tuple[tuple[int | str | None, ...], type[np.generic]], ...] = tuple(
+            (tuple(entry.shape), _TYPES.get(entry.type, np.float32)) for entry in self._session.get_outputs()
+        )
+        """Size and type of each output."""
         self.types = {entry.name: _TYPES.get(entry.type, np.float32) for entry in self._session.get_inputs()}
         self.metadata: dict[str, str] = dict(self._session.get_modelmeta().custom_metadata_map)
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from edge_asr.audio import Float32Array
 from edge_asr.engines.ort_session import Graph, Inputs
@@ -61,3 +63,14 @@ def run_through(graph: Graph, layout: Layout, batch: Sequence[Float32Array]) -> 
         for stream, frames in zip(step.streams, step.output, strict=True):
             pieces[stream].append(frames)
     return [np.concatenate(found) if found else np.empty((0, 0), np.float32) for found in pieces]
+
+
+def run_outputs(graph: Graph, layout: Layout, features: Float32Array) -> Iterator[list[npt.NDArray[Any]]]:
+    """Everything the graph puts out at each step of one recording, states included, in its order."""
+    states = {state.input: state.first(1) for state in layout.states}
+    for number in range(steps_of(features, layout)):
+        done = number * layout.shift_frames
+        window = features[done : done + layout.window_frames]
+        outputs = graph.run({**layout.further(window[np.newaxis], done), **states})
+        states = {state.input: outputs[state.output] for state in layout.states}
+        yield outputs

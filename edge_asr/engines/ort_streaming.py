@@ -55,6 +55,7 @@ class StreamingRunner:
         threads: int = 1,
         sample_rate_hz: int = 16_000,
         unknown: int | None = None,
+        graphs: Mapping[str, Graph] | None = None,
     ) -> None:
         """Load the graphs.
 
@@ -64,6 +65,7 @@ class StreamingRunner:
             threads: Of each session.
             sample_rate_hz: Of the audio.
             unknown: Token ``<unk>``, if the model has one: the search of transducers takes it for the blank.
+            graphs: Role to graph, loaded already; then no file is.
 
         Raises:
             ModelUnsupported: The family cannot be run here.
@@ -72,7 +74,8 @@ class StreamingRunner:
         roles = [role for role in _GRAPHS if role in family.roles]
         if not can_run(family):
             raise ModelUnsupported(family.name, "models of this family cannot be run step by step here")
-        graphs = {role: Graph(files[role], role, threads) for role in roles}
+        if graphs is None:
+            graphs = {role: Graph(files[role], role, threads) for role in roles}
         self._recogniser = _recogniser(graphs, family, unknown)
         self._features = FEATURES.get(family.name, FeatureOptions())
         self.sample_rate_hz = sample_rate_hz

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from edge_asr.engines.provider_table import CPU, ORT_PREFIX, ORT_PROVIDERS, PROVIDERS
-from edge_asr.errors import LibraryMissing, ProviderUnavailable, UnknownProvider
+from edge_asr.errors import LibraryMissing, ModelUnsupported, ProviderUnavailable, UnknownProvider
 from edge_asr.families import ModelFamily
+from edge_asr.manifest import ModelManifest
 from edge_asr.settings import EngineSettings
 
 _FEATURES = "kaldi_native_fbank"
@@ -104,6 +105,27 @@ def choose_provider(settings: EngineSettings, family: ModelFamily) -> ProviderCh
         return ProviderChoice(CPU)
     reason = _why_not(provider, family)
     return fall_back(provider, reason, settings) if reason else ProviderChoice(provider)
+
+
+def require_format(manifest: ModelManifest, settings: EngineSettings) -> None:
+    """Refuse files that the configured provider cannot read: native code would crash on them.
+
+    Raises:
+        UnknownProvider: No build of the engine knows the provider.
+        ModelUnsupported: The model is compiled for an NPU, and another provider is to run it.
+        ProviderUnavailable: The NPU needs compiled files, these are not, and ``fallback`` is ``none``.
+    """
+    provider = known_provider(settings.provider)
+    is_compiled = any(file.path.endswith(".rknn") for file in manifest.files.values())
+    if is_compiled and provider != "rknn":
+        raise ModelUnsupported(
+            manifest.name,
+            f"it is compiled for Rockchip's NPU and {provider!r} cannot run it; set engine.provider = 'rknn'",
+        )
+    if provider == "rknn" and not is_compiled and settings.fallback != CPU and not why_unavailable(provider):
+        raise ProviderUnavailable(
+            provider, f"model {manifest.name!r} is not compiled for it; {PROVIDERS[provider].how_to_get}"
+        )
 
 
 def fall_back(provider: str, reason: str, settings: EngineSettings) -> ProviderChoice:

@@ -23,7 +23,7 @@ from edge_asr.engines.instruments import (
     TimedSegmentDecoder,
     TimedVoiceActivity,
 )
-from edge_asr.engines.providers import ProviderChoice, choose_provider, ort_provider
+from edge_asr.engines.providers import ProviderChoice, choose_provider, ort_provider, require_format
 from edge_asr.errors import EngineFailed, ModelDamaged, ModelUnsupported
 from edge_asr.families import FAMILIES, NO_HOTWORDS, ModelFamily
 from edge_asr.manifest import ModelManifest
@@ -107,6 +107,7 @@ def _load_streaming(
     settings: EngineSettings,
     instruments: Instruments,
 ) -> Engine:
+    require_format(manifest, settings)
     choice = choose_provider(settings, family)
     if ort_provider(choice.provider):
         from edge_asr.engines.ort_served import load_ort as load

@@ -59,14 +59,19 @@ def calibration_audio(recordings: Sequence[Recording], rate_hz: int, seed: int) 
         InputError: A recording cannot be read.
     """
     lead = np.zeros(round(_LEAD_S * rate_hz), np.float32)
-    spoken = [np.concatenate((lead, _sound(recording, rate_hz), lead)) for recording in recordings]
+    spoken = [np.concatenate((lead, sound_of(recording, rate_hz), lead)) for recording in recordings]
     generator = np.random.default_rng(seed)
     count = round(SILENCE_S * rate_hz)
     noise = (NOISE_RMS * generator.standard_normal(count)).astype(np.float32)
     return [*spoken, np.zeros(count, np.float32), noise]
 
 
-def _sound(recording: Recording, rate_hz: int) -> Float32Array:
+def sound_of(recording: Recording, rate_hz: int) -> Float32Array:
+    """One recording at the model's rate, mono, nominal range [-1, 1].
+
+    Raises:
+        InputError: It cannot be read.
+    """
     audio = load_clip(recording.clip)
     resampler = StreamResampler(audio.sample_rate_hz, rate_hz)
     samples = audio.samples.astype(np.float32) / np.float32(32768)

@@ -48,7 +48,7 @@ def settle_sizes(model: onnx.ModelProto) -> tuple[onnx.ModelProto, str]:
     settled = onnx.ModelProto()
     settled.CopyFrom(model)
     for _ in range(MOST_ROUNDS):
-        sizes = _inferred(settled)
+        sizes = infer_sizes(settled)
         if sizes is None:
             return model, "sizes not settled: their inference failed"
         if not _write_out(settled.graph, sizes):
@@ -64,7 +64,7 @@ def settle_sizes(model: onnx.ModelProto) -> tuple[onnx.ModelProto, str]:
     return settled, ""
 
 
-def _inferred(model: onnx.ModelProto) -> dict[str, list[Size]] | None:
+def infer_sizes(model: onnx.ModelProto) -> dict[str, list[Size]] | None:
     """Sizes of every tensor whose rank is known; None where inference gives up."""
     with unheard():
         from onnxruntime.tools.symbolic_shape_infer import SymbolicShapeInference

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from edge_asr.errors import ModelUnsupported
-from edge_asr.families import FAMILIES
+from edge_asr.families import CONTEXT, FAMILIES
 from edge_asr.manifest import MANIFEST_FILE, ModelFile, ModelManifest, Precision, format_manifest
 from edge_asr.quantize.choices import Choice
 from edge_asr.quantize.decoding import Candidate
@@ -157,7 +157,11 @@ class Workshop:
 
 def graph_files(model: InstalledModel) -> dict[str, Path]:
     """Role to file, of the networks of a model."""
-    return {role: model.directory / file.path for role, file in model.manifest.files.items() if role not in COMPANIONS}
+    return {
+        role: model.directory / file.path
+        for role, file in model.manifest.files.items()
+        if role not in COMPANIONS and not role.endswith(CONTEXT)
+    }
 
 
 def graph_bytes(candidate: Candidate) -> int:

@@ -14,13 +14,13 @@ from pathlib import Path
 import msgspec
 
 from edge_asr.errors import ModelDamaged, ModelTooNew, ModelUnsupported
-from edge_asr.families import FAMILIES, ModelFamily
+from edge_asr.families import CONTEXT, FAMILIES, ModelFamily
 from edge_asr.manifest import ModelManifest, Precision
 from edge_asr.store.digest import check_file, next_step
 from edge_asr.store.graph_roles import check_roles
 from edge_asr.store.impostors import what_it_is_instead
 from edge_asr.store.model_header import OnnxHeader
-from edge_asr.store.model_metadata import check_metadata, check_sample_rate
+from edge_asr.store.model_metadata import check_compiled, check_metadata, check_sample_rate
 from edge_asr.store.onnx_header import read_header
 from edge_asr.store.precision import precision_of
 from edge_asr.store.timing import ModelTiming, timing_of
@@ -98,7 +98,7 @@ def inspect_model(directory: Path, manifest: ModelManifest, *, any_version: bool
     model, family = manifest.name, _family_of(manifest)
     paths = _paths(directory, manifest, family)
     names = {role: path.name for role, path in paths.items()}
-    headers = {role: _header(model, path) for role, path in paths.items() if role not in _NO_GRAPH}
+    headers = {role: _header(model, path) for role, path in paths.items() if _is_graph(role)}
     for role, header in headers.items():
         if not any_version:
             _check_versions(model, names[role], header)
@@ -107,14 +107,21 @@ def inspect_model(directory: Path, manifest: ModelManifest, *, any_version: bool
         _check_companion(model, role, paths[role])
     if family.kind == "punctuation":
         _check_vocabulary_of_pieces(model, paths["bpe"])
-    check_roles(model, family, headers)
-    check_metadata(model, family, headers, names)
+    if any(header.kind == "rknn" for header in headers.values()):
+        check_compiled(model, family, headers, names)
+    else:
+        check_roles(model, family, headers)
+        check_metadata(model, family, headers, names)
     check_sample_rate(model, headers, names, manifest.sample_rate_hz)
     symbols = _tokens(model, paths["tokens"]) if "tokens" in paths else []
     if symbols:
         check_vocabulary(model, family, headers, names["tokens"], symbols)
     _check_recorded(manifest, paths)
     return _report(family, headers, paths, len(symbols))
+
+
+def _is_graph(role: str) -> bool:
+    return role not in _NO_GRAPH and not role.endswith(CONTEXT)
 
 
 def _check_recorded(manifest: ModelManifest, paths: Mapping[str, Path]) -> None:
@@ -124,7 +131,9 @@ def _check_recorded(manifest: ModelManifest, paths: Mapping[str, Path]) -> None:
     decoding graph and crashes on a damaged one, while reading hundreds of megabytes at every start would cost seconds.
     """
     for role, file in manifest.files.items():
-        recorded = file if role in _NO_GRAPH else msgspec.structs.replace(file, sha256="")
+        recorded = (
+            file if not _is_graph(role) and not role.endswith(CONTEXT) else msgspec.structs.replace(file, sha256="")
+        )
         check_file(manifest.name, recorded, paths[role], next_step(manifest))
 
 
@@ -241,6 +250,11 @@ def _notes(headers: Mapping[str, OnnxHeader], paths: Mapping[str, Path]) -> list
         f"{paths[role].name} is an .ort file (format {header.ort_version}), laid out for the machine that made it"
         for role, header in headers.items()
         if header.kind == "ort"
+    ]
+    made_for += [
+        f"{paths[role].name} is compiled for {header.chip} by rknn-toolkit2 {header.toolkit}"
+        for role, header in headers.items()
+        if header.kind == "rknn"
     ]
     beside = [
         f"{paths[role].name} keeps its weights in {', '.join(sorted(header.external_bytes))}"

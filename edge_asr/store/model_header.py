@@ -30,7 +30,7 @@ class TensorShape:
 class OnnxHeader:
     """Everything of a model file but its weights."""
 
-    kind: Literal["onnx", "ort"]
+    kind: Literal["onnx", "ort", "rknn"]
     ir_version: int = 0
     opsets: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     """Domain to version; the standard domain is the empty string."""
@@ -46,6 +46,10 @@ class OnnxHeader:
     """File, relative to this one, that holds weights, to the bytes it must have at least."""
     ort_version: str = ""
     """``.ort`` only: the version of that format."""
+    chip: str = ""
+    """``.rknn`` only: what it was compiled for."""
+    toolkit: str = ""
+    """``.rknn`` only: version of the toolkit that compiled it."""
 
     @property
     def opset(self) -> int:

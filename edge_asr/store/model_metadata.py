@@ -88,6 +88,33 @@ def check_metadata(
         _check_feature_bins(model, family, name, header)
 
 
+def check_compiled(
+    model: str, family: ModelFamily, headers: Mapping[str, OnnxHeader], names: Mapping[str, str]
+) -> None:
+    """Check ``.rknn`` files: the loader reads metadata from the encoder's only, and the rest from sizes.
+
+    Raises:
+        ModelUnsupported: The files are of another family, compiled for different chips, or only some are compiled.
+        ModelDamaged: The string that sherpa-onnx reads is missing, or a key of it.
+    """
+    chips = {header.chip for header in headers.values()}
+    if len(chips) > 1:
+        found = ", ".join(sorted(chip or "no NPU" for chip in chips))
+        raise ModelUnsupported(model, f"its files are compiled for {found}; convert all of them together")
+    role = "encoder" if "encoder" in headers else "model"
+    header, name, keys = headers[role], names[role], family.metadata.get(role, ())
+    if not header.metadata:
+        raise ModelDamaged(
+            model,
+            f"{name} was not exported with sherpa-onnx's metadata (its custom_string); convert the model with "
+            "`edge-asr quantize --format rknn`",
+        )
+    _check_model_type(model, family, name, header)
+    _check_present(model, family, name, header, keys)
+    for key in keys:
+        _check_value(model, family, name, key, header.metadata[key])
+
+
 def check_sample_rate(
     model: str, headers: Mapping[str, OnnxHeader], names: Mapping[str, str], sample_rate_hz: int
 ) -> None:

@@ -17,6 +17,7 @@ from edge_asr.store.impostors import what_it_is_instead
 from edge_asr.store.model_header import OnnxHeader, TensorShape
 from edge_asr.store.ort_header import is_ort, parse_ort
 from edge_asr.store.protobuf_wire import Malformed, fields, integer, messages, text
+from edge_asr.store.rknn_header import is_rknn, read_rknn
 
 _EXTERNAL = 1
 """``TensorProto.data_location`` of weights that lie in another file."""
@@ -31,7 +32,7 @@ _CUT_OFF = "is cut off or damaged; fetch it again"
 
 
 def read_header(path: Path) -> OnnxHeader:
-    """Read the header of an ``.onnx`` or ``.ort`` file.
+    """Read the header of an ``.onnx``, ``.ort`` or ``.rknn`` file.
 
     Raises:
         ModelDamaged: The file is missing, empty, cut off, or something else than a model; the sentence says what.
@@ -41,6 +42,9 @@ def read_header(path: Path) -> OnnxHeader:
         with path.open("rb") as file:
             if not path.stat().st_size:
                 raise ModelDamaged(name, "is empty; fetch it again")
+            if is_rknn(path):
+                compiled = read_rknn(path)
+                return OnnxHeader("rknn", metadata=compiled.metadata, chip=compiled.chip, toolkit=compiled.toolkit)
             # Not closed here: an error on its way up holds views of the mapping, which ends with the last of them.
             return _parse(memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)), name)
     except OSError as error:

@@ -21,7 +21,9 @@ _EIGHT_BITS = frozenset(
 
 
 def precision_of(header: OnnxHeader) -> Precision:
-    """The precision of most of the work in the graph."""
+    """The precision of most of the work in the graph; of a ``.rknn`` file, which does not say, the usual one."""
+    if header.kind == "rknn":
+        return "fp16"
     if header.op_types.get("MatMulNBits"):
         return "int4"
     if _EIGHT_BITS & header.op_types.keys():

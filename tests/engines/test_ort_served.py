@@ -8,7 +8,7 @@ import pytest
 
 from edge_asr.engines.base import Hypothesis, StreamOptions
 from edge_asr.engines.ort_providers import CPU_PROVIDER, Coverage
-from edge_asr.engines.ort_served import compiled, parse_options, partly
+from edge_asr.engines.ort_served import parse_options, partly
 from edge_asr.engines.registry import load_engine
 from edge_asr.errors import ConfigurationError, ModelUnsupported, ProviderUnavailable
 from edge_asr.manifest import MANIFEST_FILE, read_manifest
@@ -58,14 +58,6 @@ def test_a_provider_that_this_onnxruntime_lacks_is_refused(tmp_path: Path) -> No
     manifest = tiny_models.tiny_manifest("lstm-transducer", files)
     with pytest.raises(ProviderUnavailable, match=r"'ort:VSINPU' is not available here: .* built without it"):
         load_engine(tmp_path, manifest, EngineSettings(provider="ort:VSINPU"))
-
-
-def test_what_was_compiled_ahead_is_taken(tmp_path: Path) -> None:
-    ahead = tmp_path / "encoder_ctx.onnx"
-    assert compiled(tmp_path / "encoder.onnx") == tmp_path / "encoder.onnx"
-    ahead.touch()
-    assert compiled(tmp_path / "encoder.onnx") == ahead
-    assert compiled(tmp_path / "tokens.txt") == tmp_path / "tokens.txt"
 
 
 def test_a_provider_that_took_a_part_says_which() -> None:

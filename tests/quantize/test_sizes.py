@@ -95,7 +95,7 @@ def test_preparing_settles_sizes() -> None:
 
 
 def test_a_graph_that_would_give_something_else_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sizes_module, "_inferred", lambda model: {"a": [2, FRAMES, FEATURES]})
+    monkeypatch.setattr(sizes_module, "infer_sizes", lambda model: {"a": [2, FRAMES, FEATURES]})
     model = batch_model()
     settled, complaint = settle_sizes(model)
     assert settled is model

@@ -1,0 +1,312 @@
+"""A streaming model for an NPU: fixed sizes, compiled, simulated over whole recordings, judged, written.
+
+Nothing is kept that did not run: the simulator of the NPU hears the evaluation recordings with its own states from the
+first chunk to the last, and what it writes is compared with what the float model writes in ONNX Runtime.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+import onnxruntime
+
+from edge_asr.audio import Float32Array
+from edge_asr.engines.ort_providers import NO_COVERAGE, OrtRuntime
+from edge_asr.engines.ort_session import Graph
+from edge_asr.engines.ort_streaming import StreamingRunner
+from edge_asr.engines.provider_table import PROVIDERS
+from edge_asr.engines.token_text import TokenText
+from edge_asr.errors import ConfigurationError, ModelUnsupported
+from edge_asr.families import CONTEXT, FAMILIES
+from edge_asr.manifest import ModelFile, Precision
+from edge_asr.quantize.calibrate import calibration_audio, sound_of
+from edge_asr.quantize.decoding import Candidate
+from edge_asr.quantize.evaluation_set import Recording, look_at, read_evaluation_set
+from edge_asr.quantize.fixed_shapes import fix_shapes
+from edge_asr.quantize.graph import OperatorCounts, load_graph, prepare_graph
+from edge_asr.quantize.output import require_writable, write_model
+from edge_asr.quantize.progress import Progress
+from edge_asr.quantize.qnn_model import RECIPE, compile_ahead, quantize_for_qnn
+from edge_asr.quantize.recorded_steps import RecordedSteps
+from edge_asr.quantize.rknn_model import custom_string, write_dataset
+from edge_asr.quantize.rknn_process import KNOWN_TO_WORK, Request, SimulatedGraph, ToolkitProcess, toolkit_process
+from edge_asr.quantize.save import save_model
+from edge_asr.quantize.softplus import join_softplus
+from edge_asr.quantize.state_loop import LoopComparison, compare_loops
+from edge_asr.quantize.walk import operator_counts
+from edge_asr.quantize.workshop import COMPANIONS, Made, base_name, graph_files
+from edge_asr.scoring import score
+from edge_asr.store.digest import sha256_of
+from edge_asr.store.store import InstalledModel
+from edge_asr.workload import bundled_clips
+
+FILE = "quantization.json"
+
+MOST_STEPS = 60
+"""Of each graph, for ranges; more change little and take their time."""
+
+LEAST_COSINE = 0.9
+"""Of every output over a whole state loop; below it something is broken, not rounded."""
+
+NpuFormat = Literal["rknn", "qnn"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversion:
+    """What is to be done."""
+
+    original: InstalledModel
+    output: Path
+    file_format: NpuFormat
+    platform: str
+    """Chip: ``rk3588`` and the like; of ``qnn`` empty, the options say it."""
+    is_int8: bool = False
+    """``rknn`` only: 8 bits instead of 16-bit floats."""
+    evaluation: Path | None = None
+    budget: float | None = None
+    """Absolute increase of the error rate, 0.005 for half a percentage point."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """Of the provider ``qnn``: ``soc_model``, ``htp_arch``."""
+    toolkit: Path | None = None
+    """Interpreter of the environment that has Rockchip's toolkit."""
+    command: tuple[str, ...] = ()
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of it; ``quantization.json`` beside the model."""
+
+    kind: Literal["npu"] = "npu"
+    command: tuple[str, ...]
+    provider: str
+    platform: str
+    recipe: str
+    versions: Mapping[str, str]
+    operators: Mapping[str, Mapping[str, int]]
+    """Role to operators of the compiled graph."""
+    coverage: float
+    """Share of the operators that the NPU runs; compilers that take a graph whole or not at all give 1."""
+    on_cpu: Mapping[str, int]
+    loops: Mapping[str, LoopComparison]
+    """Role of the encoder to its comparison."""
+    recordings: int
+    same_text: int
+    """Recordings of which the simulator wrote what the float model writes."""
+    error_rate_before: float | None
+    error_rate_after: float | None
+    verdict: Literal["within", "over", "not judged"]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ConversionOutcome:
+    """The report, and where the model is; ``None`` where it was refused."""
+
+    report: Report
+    directory: Path | None
+
+
+def convert(order: Conversion, progress: Progress) -> ConversionOutcome:
+    """Make the model.
+
+    Raises:
+        ConfigurationError: int8 without recordings to judge it by.
+        ModelError: The model cannot be compiled for the NPU; the sentence says what to export instead.
+        MachineError: The toolkit or the plugin is not here.
+    """
+    family = order.original.manifest.family
+    if reason := PROVIDERS[order.file_format].why_not_family(family):
+        raise ModelUnsupported(order.original.manifest.name, reason)
+    if order.is_int8 and (order.evaluation is None or order.budget is None):
+        raise ConfigurationError(
+            "8 bits lose words on this NPU as often as not: give --eval MANIFEST and --max-wer-increase to judge them"
+        )
+    require_writable(order.output, order.original.directory)
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="edge-asr-npu-")))
+        toolkit = None
+        if order.file_format == "rknn":
+            toolkit = stack.enter_context(toolkit_process(order.toolkit or Path("rknn-python")))
+        return _Converting(order, progress, folder, toolkit).run()
+
+
+class _Converting:
+    """One conversion."""
+
+    def __init__(self, order: Conversion, progress: Progress, folder: Path, toolkit: ToolkitProcess | None) -> None:
+        self._order = order
+        self._progress = progress
+        self._folder = folder
+        self._toolkit = toolkit
+        self._family = FAMILIES[order.original.manifest.family]
+        self._coverage = NO_COVERAGE
+        self._operators: dict[str, dict[str, int]] = {}
+
+    def run(self) -> ConversionOutcome:
+        progress, order = self._progress, self._order
+        progress.stage("fixing sizes", 1)
+        fixed = self._fixed()
+        progress.stage(f"compiling for {order.platform or order.file_format}", len(fixed))
+        made = self._folder / "made"
+        made.mkdir()
+        files, simulated = (self._rknn if order.file_format == "rknn" else self._qnn)(fixed, made)
+        progress.stage("listening in the simulator", 1)
+        report = self._judged(fixed, simulated)
+        if report.verdict == "over":
+            return ConversionOutcome(report, None)
+        self._write(made, files, report)
+        return ConversionOutcome(report, order.output)
+
+    def _fixed(self) -> dict[str, Path]:
+        """Every graph for one stream, of fixed sizes."""
+        paths = {}
+        for role, path in graph_files(self._order.original).items():
+            model = fix_shapes(prepare_graph(load_graph(path), name=path.name))
+            join_softplus(model)
+            self._operators[role] = dict(operator_counts(model))
+            paths[role] = self._folder / f"{role}-fixed.onnx"
+            save_model(model, paths[role])
+        return paths
+
+    def _rknn(self, fixed: Mapping[str, Path], made: Path) -> tuple[dict[str, Path], dict[str, Graph]]:
+        order, toolkit = self._order, self._toolkit
+        assert toolkit is not None
+        files: dict[str, Path] = {}
+        simulated: dict[str, Graph] = {}
+        steps = self._recorded(fixed) if order.is_int8 else None
+        for role, path in fixed.items():
+            graph = Graph(path, role, 1)
+            dataset = write_dataset(self._folder / "dataset", role, graph.inputs, steps) if steps else None
+            target = files[role] = made / f"{role}.rknn"
+            text = custom_string(graph.metadata, self._family.name, role)
+            toolkit.convert(Request(role, path, target, order.platform, text, dataset))
+            simulated[role] = SimulatedGraph(graph, toolkit)
+        return files, simulated
+
+    def _qnn(self, fixed: Mapping[str, Path], made: Path) -> tuple[dict[str, Path], dict[str, Graph]]:
+        files: dict[str, Path] = {}
+        simulated: dict[str, Graph] = {}
+        steps = self._recorded(fixed)
+        for role, path in fixed.items():
+            prepared = prepare_graph(load_graph(path), name=path.name)
+            target = files[role] = made / f"{role}.onnx"
+            save_model(quantize_for_qnn(load_graph(path), role, prepared, steps), target)
+            ahead, coverage = compile_ahead(target, role, self._order.options)
+            files[f"{role}{CONTEXT}"] = ahead
+            self._coverage = self._coverage.plus(coverage)
+            simulated[role] = Graph(ahead, role, 1, OrtRuntime("QNN", self._order.options))
+        return files, simulated
+
+    def _recorded(self, fixed: Mapping[str, Path]) -> RecordedSteps:
+        steps = RecordedSteps(self._folder / "steps")
+        audio = calibration_audio(look_at(bundled_clips(), self._language), self._rate_hz, seed=0)
+        steps.record(StreamingRunner(fixed, self._family), audio, MOST_STEPS)
+        return steps
+
+    def _judged(self, fixed: Mapping[str, Path], simulated: Mapping[str, Graph]) -> Report:
+        order, manifest = self._order, self._order.original.manifest
+        graphs = {role: Graph(path, role, 1) for role, path in fixed.items()}
+        before = StreamingRunner({}, self._family, graphs=graphs)
+        after = StreamingRunner({}, self._family, graphs=simulated)
+        audio, references = self._heard()
+        encoder = "encoder" if "encoder" in graphs else "model"
+        loops = {
+            encoder: compare_loops(
+                graphs[encoder], simulated[encoder], self._family.name, [before.features(one) for one in audio[:2]]
+            )
+        }
+        text = TokenText.read(order.original.directory / manifest.files["tokens"].path)
+        expected = [text.text(before.greedy(one).tokens).strip() for one in audio]
+        found = [text.text(after.greedy(one).tokens).strip() for one in audio]
+        rates = [score(references, heard, self._language).error_rate for heard in (expected, found)]
+        is_over = order.budget is not None and rates[1] - rates[0] > order.budget
+        least = loops[encoder].least_cosine
+        return Report(
+            command=order.command,
+            provider=order.file_format,
+            platform=order.platform or ",".join(f"{key}={value}" for key, value in order.options.items()),
+            recipe=_recipe(order),
+            versions=self._versions(),
+            operators=self._operators,
+            coverage=1.0 if order.file_format == "rknn" else self._coverage.share,
+            on_cpu=self._coverage.on_cpu,
+            loops=loops,
+            recordings=len(audio),
+            same_text=sum(one == other for one, other in zip(expected, found, strict=True)),
+            error_rate_before=rates[0],
+            error_rate_after=rates[1],
+            verdict="over" if is_over or least < LEAST_COSINE else "within",
+            notes=self._notes(),
+        )
+
+    def _heard(self) -> tuple[list[Float32Array], list[str]]:
+        """What is listened to, and what is said in it."""
+        recordings: Sequence[Recording] = (
+            look_at(bundled_clips(), self._language)
+            if self._order.evaluation is None
+            else read_evaluation_set(self._order.evaluation, self._language).recordings
+        )
+        audio = [sound_of(recording, self._rate_hz) for recording in recordings]
+        return audio, [recording.clip.reference for recording in recordings]
+
+    @property
+    def _rate_hz(self) -> int:
+        return self._order.original.manifest.sample_rate_hz
+
+    @property
+    def _language(self) -> str:
+        languages = self._order.original.manifest.languages
+        return languages[0] if languages else "en"
+
+    def _versions(self) -> dict[str, str]:
+        versions = {"onnxruntime": onnxruntime.__version__}
+        if self._toolkit is not None:
+            versions["rknn-toolkit2"] = self._toolkit.version
+        return versions
+
+    def _notes(self) -> tuple[str, ...]:
+        if self._toolkit is None or self._toolkit.version == KNOWN_TO_WORK:
+            return ()
+        return (
+            f"compiled with rknn-toolkit2 {self._toolkit.version}; librknnrt.so {KNOWN_TO_WORK}, which sherpa-onnx is "
+            "known to work with, may refuse it: try it on the board before you rely on it",
+        )
+
+    def _write(self, made: Path, files: Mapping[str, Path], report: Report) -> None:
+        order, original = self._order, self._order.original
+        for role, file in original.manifest.files.items():
+            if role in COMPANIONS and role != "graph":
+                shutil.copyfile(original.directory / file.path, made / Path(file.path).name)
+                files = {**files, role: made / Path(file.path).name}
+        described = {
+            role: ModelFile(path=path.name, size_bytes=path.stat().st_size, sha256=sha256_of(path))
+            for role, path in files.items()
+        }
+        name = f"{base_name(original.manifest.name)}-{order.platform or order.file_format}"
+        precision: Precision = "int8" if order.is_int8 or order.file_format == "qnn" else "fp16"
+        manifest = msgspec.structs.replace(
+            original.manifest,
+            name=name,
+            files=described,
+            precision=precision,
+            source=msgspec.structs.replace(original.manifest.source, kind="local"),
+        )
+        size = sum(path.stat().st_size for role, path in files.items() if role not in COMPANIONS)
+        counts = {role: OperatorCounts(counted, counted) for role, counted in self._operators.items()}
+
+        def fill(directory: Path) -> None:
+            (directory / FILE).write_bytes(msgspec.json.format(msgspec.json.encode(report), indent=2))
+
+        write_model(order.output, Made(name, Candidate(manifest, made), size, counts), name, fill)
+
+
+def _recipe(order: Conversion) -> str:
+    if order.file_format == "qnn":
+        return RECIPE
+    return "int8" if order.is_int8 else "fp16"
