@@ -23,6 +23,7 @@
      │     └ WeightsNotFinite
      ├ MachineError              this machine cannot do it (now)
      │  ├ ProviderUnavailable
+     │  ├ ProviderFailed
      │  ├ LibraryMissing
      │  ├ DeviceUnavailable
      │  ├ DeviceNotFound
@@ -88,6 +89,7 @@ __all__ = [
     "NothingQuantized",
     "Overloaded",
     "ProtocolViolation",
+    "ProviderFailed",
     "ProviderUnavailable",
     "QuantizationError",
     "QuantizedLess",
@@ -312,6 +314,17 @@ class ProviderUnavailable(MachineError):
         self.provider = provider
         self.reason = reason
         super().__init__(f"provider {provider!r} is not available here: {reason}")
+
+
+class ProviderFailed(MachineError):
+    """The provider ran, and then failed while decoding."""
+
+    code = "provider_failed"
+
+    def __init__(self, provider: str, reason: str) -> None:
+        self.provider = provider
+        self.reason = reason
+        super().__init__(f"provider {provider!r} failed while decoding: {reason}; run `edge-asr doctor`")
 
 
 class LibraryMissing(MachineError, ImportError):

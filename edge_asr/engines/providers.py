@@ -93,8 +93,13 @@ def why_unavailable(provider: str, package: Path | None = None) -> str:
     return ""
 
 
-def choose_provider(settings: EngineSettings, family: ModelFamily) -> ProviderChoice:
+def choose_provider(settings: EngineSettings, family: ModelFamily, given_up: str = "") -> ProviderChoice:
     """Judge the configured provider before anything native is loaded.
+
+    Args:
+        settings: Which one, and whether the CPU may take its place.
+        family: What it is to run.
+        given_up: Why it is not to be tried again; empty where nothing is known against it.
 
     Raises:
         UnknownProvider: No build of the engine knows it.
@@ -103,7 +108,7 @@ def choose_provider(settings: EngineSettings, family: ModelFamily) -> ProviderCh
     provider = known_provider(settings.provider)
     if provider == CPU:
         return ProviderChoice(CPU)
-    reason = _why_not(provider, family)
+    reason = given_up or _why_not(provider, family)
     return fall_back(provider, reason, settings) if reason else ProviderChoice(provider)
 
 

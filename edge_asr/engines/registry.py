@@ -15,6 +15,7 @@ import numpy as np
 from edge_asr.audio import Float32Array
 from edge_asr.engines.base import Engine, EngineDescription, SegmentDecoder, StreamOptions
 from edge_asr.engines.constrained_families import CONSTRAINED_FAMILIES
+from edge_asr.engines.device_guard import GuardedEngine
 from edge_asr.engines.instruments import (
     NO_INSTRUMENTS,
     Instruments,
@@ -23,6 +24,7 @@ from edge_asr.engines.instruments import (
     TimedSegmentDecoder,
     TimedVoiceActivity,
 )
+from edge_asr.engines.provider_table import CPU
 from edge_asr.engines.providers import ProviderChoice, choose_provider, ort_provider, require_format
 from edge_asr.errors import EngineFailed, ModelDamaged, ModelUnsupported
 from edge_asr.families import FAMILIES, NO_HOTWORDS, ModelFamily
@@ -49,6 +51,7 @@ def load_engine(
     instruments: Instruments = NO_INSTRUMENTS,
     *,
     expects_commands: bool = False,
+    given_up: str = "",
 ) -> Engine:
     """Load a model and let it decode once.
 
@@ -64,6 +67,7 @@ def load_engine(
         instruments: What to measure it with; the warm-up is not measured.
         expects_commands: Most sessions will be held to spoken commands, or have phrases to expect: a model that can be
             decoded by our own search is loaded for that only, since the same weights twice would take twice the memory.
+        given_up: Why the configured provider is not to be tried again.
 
     Raises:
         ConfigurationError: The provider or the decoding method does not exist, or not for this family.
@@ -74,7 +78,7 @@ def load_engine(
     if family is None or not family.recognises_speech:
         raise ModelUnsupported(manifest.name, f"models of the family {manifest.family!r} recognise no speech")
     if family.kind == "streaming":
-        engine = _load_streaming(directory, manifest, family, settings, instruments)
+        engine = _load_streaming(directory, manifest, family, settings, instruments, given_up)
     else:
         engine = _load_segmented(directory, manifest, settings, vad_model, instruments, expects_commands)
     if instruments.stopwatch is None:
@@ -106,9 +110,10 @@ def _load_streaming(
     family: ModelFamily,
     settings: EngineSettings,
     instruments: Instruments,
+    given_up: str,
 ) -> Engine:
     require_format(manifest, settings)
-    choice = choose_provider(settings, family)
+    choice = choose_provider(settings, family, given_up)
     if ort_provider(choice.provider):
         from edge_asr.engines.ort_served import load_ort as load
     else:
@@ -118,7 +123,7 @@ def _load_streaming(
         _warm_up(engine)
     except EngineFailed as error:
         raise ModelDamaged(manifest.name, f"it loads but cannot decode: {error.reason}") from error
-    return engine
+    return engine if choice.provider == CPU else GuardedEngine(engine, choice.provider)
 
 
 def _load_segmented(

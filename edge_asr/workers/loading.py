@@ -55,6 +55,7 @@ def load_model(configure: Configure, instruments: Instruments = NO_INSTRUMENTS) 
             vad_model,
             instruments,
             expects_commands=bool(configure.commands or configure.hotwords),
+            given_up=configure.given_up,
         )
     hotwords = hotword_book(directory, manifest, adapted, configure.hotwords)
     words_note = "" if adapted.graph else manifest.words_note  # which tells of the model's own graph

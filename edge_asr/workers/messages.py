@@ -45,6 +45,8 @@ class Configure(msgspec.Struct, frozen=True, tag="configure"):
     """Directory of the model that hears the wake words; empty for none."""
     digest: str = ""
     """Beginning of the SHA-256 of the model's weights, for whoever wants to know which model it really is."""
+    given_up: str = ""
+    """Why the configured provider is not to be tried again; empty where it is trusted."""
 
 
 class OpenSession(msgspec.Struct, frozen=True, tag="open_session"):

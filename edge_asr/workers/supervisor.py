@@ -15,11 +15,12 @@ from typing import Any, Literal
 import msgspec
 
 from edge_asr.clock import Clock, MonotonicClock
-from edge_asr.errors import EdgeAsrError, LoadInterrupted, MachineError, ModelUnsupported, error_of
+from edge_asr.errors import EdgeAsrError, LoadInterrupted, MachineError, ModelUnsupported, ProviderUnavailable, error_of
 from edge_asr.metrics.instruments import Instruments
 from edge_asr.resources.memory import read_process_memory
 from edge_asr.resources.processes import read_activity
 from edge_asr.workers.backoff import Backoff
+from edge_asr.workers.device_health import DeviceHealth, runs_on_device
 from edge_asr.workers.hang import SAMPLE_EVERY_S, HangWatch
 from edge_asr.workers.messages import Configure, FromWorker, Heartbeat, LoadFailed, Ready, Stats, ToWorker
 from edge_asr.workers.process import Launch, WorkerProcess
@@ -92,6 +93,7 @@ class Supervisor:
         self._instruments = instruments
         self._clock = clock or MonotonicClock()
         self._backoff = Backoff(launch.settings)
+        self._device = DeviceHealth()
         self._process: WorkerProcess | None = None
         self._answer: asyncio.Future[Ready | LoadFailed] | None = None
         self._keeper: asyncio.Task[None] | None = None
@@ -187,6 +189,8 @@ class Supervisor:
                 await asyncio.sleep(delay_s)
                 try:
                     next_process = await self._load()
+                except ProviderUnavailable as error:
+                    delay_s = self._note_failed_load(error)  # it is known not to run; trying at once changes nothing
                 except EdgeAsrError as error:
                     delay_s = self._note_interrupted_load(error)
             self._interrupted_loads = 0
@@ -204,13 +208,28 @@ class Supervisor:
         self._process = None
         if self._ending is not None:
             return await self._sleep(self._ending)
+        self._note_device(reason)
         self.restarts += 1
         self.state, self.reason = "restarting", f"the worker ended ({reason})"
         self._instruments.worker_lost(self.name, "died")
         delay_s = self._backoff.after_death((self._clock.now_ns() - since_ns) / 1e9)
         _logger.error("worker %d ended: %s; starting a new one in %.1f s", process.pid, reason, delay_s)
-        self._on_lost(reason, process.suspects)
+        self._on_lost(reason, self._suspects(process))
         return delay_s
+
+    def _suspects(self, process: WorkerProcess) -> frozenset[str]:
+        """Sessions whose audio may have ended the worker; none while its device may have."""
+        provider = self.ready.provider if self.ready is not None else ""
+        return frozenset() if runs_on_device(provider) else process.suspects
+
+    def _note_device(self, reason: str) -> None:
+        """Give the device up when it ends one worker after the other."""
+        if self.ready is None or self._device.verdict:
+            return
+        self._device.note_death(self.ready.provider, reason, self._clock.now_ns() / 1e9)
+        if self._device.verdict:
+            self._configure = msgspec.structs.replace(self._configure, given_up=self._device.verdict)
+            _logger.error("provider %s is given up: %s", self.ready.provider, self._device.verdict)
 
     async def _sleep(self, ending: asyncio.Task[None]) -> float:
         """The worker was ended on purpose: wait until there is work; the delay before the next one."""

@@ -13,15 +13,19 @@ import signal
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from edge_asr.audio import Float32Array
 from edge_asr.engines.base import EngineDescription, Hypothesis, StreamOptions, Token
+from edge_asr.engines.device_guard import GuardedEngine
+from edge_asr.engines.providers import ProviderChoice, fall_back
 from edge_asr.errors import EngineFailed, ModelDamaged
 from edge_asr.manifest import ModelManifest, ModelSource
 from edge_asr.settings import Settings
+from edge_asr.workers.configuration import unpack
 from edge_asr.workers.loaded_model import LoadedModel
 from edge_asr.workers.messages import Configure
 from edge_asr.workers.served_model import ServedModel
@@ -142,6 +146,47 @@ def model(directory: Path, settings: Settings = Settings(), name: str = "scripte
 def load(configure: Configure) -> LoadedModel:
     """An engine that is there at once."""
     return LoadedModel(ScriptedEngine(configure.model_directory), ("en",))  # type: ignore[arg-type]
+
+
+NPU_DECODES = 30
+"""After so many steps the scripted NPU fails for good."""
+
+
+class ScriptedNpu(ScriptedEngine):
+    """An NPU that loads, works for a while, and then fails at every step."""
+
+    def __init__(self, directory: str) -> None:
+        super().__init__(directory)
+        self._decodes = 0
+
+    def describe(self) -> EngineDescription:
+        return replace(super().describe(), provider="rknn")
+
+    def decode(self, streams: Sequence[ScriptedStream]) -> None:
+        self._decodes += 1
+        if self._decodes > NPU_DECODES:
+            raise EngineFailed("failed to submit the job")
+        super().decode(streams)
+
+
+class AfterAnNpu(ScriptedEngine):
+    """What takes its place."""
+
+    def __init__(self, directory: str, choice: ProviderChoice) -> None:
+        super().__init__(directory)
+        self._choice = choice
+
+    def describe(self) -> EngineDescription:
+        return replace(super().describe(), provider=self._choice.label)
+
+
+def load_on_npu(configure: Configure) -> LoadedModel:
+    """On the scripted NPU until it is given up, then by the fallback that the settings allow."""
+    directory = configure.model_directory
+    if configure.given_up:
+        choice = fall_back("rknn", configure.given_up, unpack(configure).engine)
+        return LoadedModel(AfterAnNpu(directory, choice), ("en",))  # type: ignore[arg-type]
+    return LoadedModel(GuardedEngine(ScriptedNpu(directory), "rknn"), ("en",))  # type: ignore[arg-type]
 
 
 def load_but_no_red(configure: Configure) -> LoadedModel:
