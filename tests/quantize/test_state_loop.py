@@ -9,9 +9,9 @@ import numpy.typing as npt
 from edge_asr.engines.ort_session import Graph, Inputs
 from edge_asr.quantize.state_loop import compare_loops
 from tests.support.tiny_encoders import write_stateful_transducer
-from tests.support.tiny_graphs import frames
 
-FEATURES = [frames(200, 80), frames(120, 80, seed=2)]
+GENERATOR = np.random.default_rng(4)
+FEATURES = [GENERATOR.standard_normal((count, 80)).astype(np.float32) for count in (200, 120)]
 
 
 class Wrong(Graph):
