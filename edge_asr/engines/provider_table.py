@@ -188,3 +188,16 @@ ORT_PROVIDERS = (
     "ArmNN", "Dnnl", "CANN", "VitisAI", "VSINPU", "Rknpu", "WebGpu", "Dml", "SpaceMIT",
 )  # fmt: skip
 """Execution providers of ONNX Runtime, by its names for them without “ExecutionProvider”."""
+
+
+def markdown_table() -> str:
+    """The table as it stands in ``docs/npu.md``."""
+    rows = ["| provider | hardware | streams | files | needs | how it is proven |", "|---|---|---|---|---|---|"]
+    for provider in PROVIDERS.values():
+        families = ", ".join(provider.families) or "every streaming family"
+        streams = f"no: {provider.why_not}" if provider.why_not else families
+        files = ", ".join(provider.formats) or "none"
+        rows.append(
+            f"| `{provider.name}` | {provider.title} | {streams} | {files} | {provider.needs} | {provider.proof} |"
+        )
+    return "\n".join(rows) + "\n"

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from edge_asr.engines.provider_table import ORT_PROVIDERS, PROVIDERS, Provider
+from edge_asr.engines.provider_table import ORT_PROVIDERS, PROVIDERS, Provider, markdown_table
 from edge_asr.engines.providers import choose_provider, known_provider, ort_provider
 from edge_asr.errors import ProviderUnavailable
 from edge_asr.families import FAMILIES
 from edge_asr.settings import EngineSettings
+from tests.support.engine_cases import STARTER
 
 NO_STREAMING = {
     "ascend": "non-streaming SenseVoice, Paraformer, Whisper and Zipformer-CTC",
@@ -52,3 +53,8 @@ def test_providers_of_onnx_runtime_are_known_whatever_their_case(name: str) -> N
 def test_qnn_is_run_by_onnx_runtime() -> None:
     assert ort_provider("qnn") == "QNN"
     assert ort_provider("rknn") == ""
+
+
+def test_the_documentation_holds_the_table_as_it_is() -> None:
+    document = (STARTER.parent.parent / "docs" / "npu.md").read_text(encoding="utf-8")
+    assert markdown_table() in document, "run `python -c` as docs/npu.md says and paste what it prints"
