@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 import soundfile
 
@@ -12,6 +11,7 @@ from edge_asr.manifest import MANIFEST_FILE, format_manifest
 from edge_asr.quantize.decoding import Candidate, judging_settings
 from edge_asr.quantize.evaluation_set import EvaluationSet, read_evaluation_set
 from edge_asr.settings import Settings
+from tests.support.syllables import syllables
 from tests.support.tiny_models import tiny_manifest, write_lstm_transducer
 
 RATE_HZ = 16_000
@@ -26,12 +26,11 @@ def tiny_model(directory: Path) -> Candidate:
 
 
 def write_recordings(folder: Path, count: int, text: str = "one two three") -> Path:
-    """A manifest of noises of different length."""
+    """A manifest of noises like syllables, of different length."""
     folder.mkdir(parents=True, exist_ok=True)
     lines = ["audio\ttext"]
     for number in range(count):
-        generator = np.random.default_rng(number)
-        samples = 0.1 * generator.standard_normal(RATE_HZ // 2 + 160 * number)
+        samples = syllables(RATE_HZ // 2 + 160 * number, RATE_HZ, 0.1, seed=number)
         soundfile.write(folder / f"{number}.flac", samples, RATE_HZ)
         lines.append(f"{number}.flac\t{text}")
     path = folder / "manifest.tsv"

@@ -10,6 +10,7 @@ import soundfile
 from onnx import helper, numpy_helper
 
 from edge_asr.manifest import MANIFEST_FILE, ModelManifest, format_manifest
+from tests.support.syllables import syllables
 from tests.support.tiny_models import tiny_manifest, write_lstm_transducer
 
 HIDDEN = 64
@@ -36,11 +37,11 @@ def write_model(directory: Path, *, sabotaged: bool = False) -> ModelManifest:
 
 
 def write_recordings(folder: Path, count: int, text: str = SPOKEN) -> Path:
-    """A manifest of noises, each between silences."""
+    """A manifest of noises like syllables, each between silences."""
     folder.mkdir(parents=True, exist_ok=True)
     lines = ["audio\ttext"]
     for number in range(count):
-        noise = 0.1 * np.random.default_rng(number).standard_normal(round(0.3 * RATE_HZ))
+        noise = syllables(round(0.3 * RATE_HZ), RATE_HZ, 0.1, seed=number)
         silence = np.zeros(round(0.5 * RATE_HZ))
         soundfile.write(folder / f"{number}.flac", np.concatenate((silence, noise, silence)), RATE_HZ)
         lines.append(f"{number}.flac\t{text}")
