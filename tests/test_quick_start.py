@@ -40,7 +40,7 @@ def checkout(tmp_path: Path) -> Path:
     """A copy of what is in the repository."""
     copy = tmp_path / "checkout"
     copy.mkdir()
-    for name in ("edge_asr", "models", "pyproject.toml", "README.md", "LICENSE", "NOTICE"):
+    for name in ("edge_asr", "models", "packaging", "pyproject.toml", "README.md", "LICENSE", "NOTICE"):
         source = ROOT / name
         if source.is_dir():
             shutil.copytree(source, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -72,7 +72,10 @@ def test_each_command_does_what_the_page_says(checkout: Path, tmp_path: Path) ->
 
     printed = re.findall(rf"{SEPARATOR}\n(.*?){SEPARATOR} (\d+)\n", ran.stdout, flags=re.DOTALL)
     results = dict(zip(commands(), printed, strict=True))
-    assert results["edge-asr transcribe edge_asr/clips/go-forward.flac"] == ("go forward ten meters\n", "0"), ran.stderr
+    assert results["edge-asr transcribe -m starter-en edge_asr/clips/go-forward.flac"] == (
+        "go forward ten meters\n",
+        "0",
+    ), ran.stderr
     for command, (output, status) in results.items():
         if "selftest" in command:  # the machine that runs the tests may be busy
             assert output.splitlines()[-1] in ("PASS", "INVALID"), output
