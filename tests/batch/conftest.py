@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 import soundfile
 
@@ -25,8 +24,7 @@ def make_recording(tmp_path: Path) -> MakeRecording:
     def make(name: str, *amplitudes: float) -> Recording:
         path = tmp_path / "recordings" / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        steps = np.repeat(np.array(amplitudes or (scripted.WORD,), np.float32), scripted.STEP_SAMPLES)
-        soundfile.write(path, steps, scripted.RATE_HZ)
+        soundfile.write(path, scripted.samples(*(amplitudes or (scripted.WORD,))), scripted.RATE_HZ)
         return Recording(path, name)
 
     return make

@@ -40,9 +40,15 @@ _hoard: list[bytes] = []
 
 
 def audio(*amplitudes: float, steps: int = 1) -> bytes:
-    """Steps of constant samples as 16 bit PCM."""
-    samples = np.repeat(np.array(amplitudes, np.float32), STEP_SAMPLES * steps)
-    return (samples * 32768).astype("<i2").tobytes()
+    """Steps of one loudness as 16 bit PCM."""
+    return (samples(*amplitudes, steps=steps) * 32767).astype("<i2").tobytes()
+
+
+def samples(*amplitudes: float, steps: int = 1) -> Float32Array:
+    """Steps of one loudness; the sign changes from sample to sample, since an offset would be taken out."""
+    loud = np.repeat(np.array(amplitudes, np.float32), STEP_SAMPLES * steps)
+    loud[1::2] *= -1
+    return loud
 
 
 class ScriptedStream:
@@ -66,7 +72,7 @@ class ScriptedStream:
         return len(self._waiting) >= STEP_SAMPLES
 
     def step(self) -> None:
-        amplitude = float(self._waiting[0])
+        amplitude = float(np.abs(self._waiting[:STEP_SAMPLES]).mean())
         self._waiting = self._waiting[STEP_SAMPLES:]
         if np.isclose(amplitude, RAISE, atol=0.01):
             raise EngineFailed("it was told to")

@@ -16,6 +16,7 @@ from edge_asr.workers.session import PIECE_BYTES
 from edge_asr.workers.supervisor import MOST_INTERRUPTED_LOADS
 from tests.support.processes import descriptors, is_running
 from tests.support.waiting import until
+from tests.workers import scripted
 from tests.workers.scripted import BLUR, DIE, RAISE, STEP_SAMPLES, WORD, audio
 
 PCM = SessionOptions(partials=False)
@@ -506,7 +507,8 @@ async def test_decoded_audio_arrives_in_the_counters(pool, registry):
 def upload(tmp_path):
     """A stereo WAV at 44.1 kHz with one word in the left channel."""
     samples = np.zeros((44_100, 2), np.float32)
-    samples[22_050:30_870, 0] = WORD  # two steps, of which the first begins in the resampler's slope
+    # One step; a low tone without an offset passes the resampler nearly unchanged.
+    samples[26_460:30_870, 0] = WORD * np.where(np.arange(4_410) // 147 % 2, -1, 1)
     path = tmp_path / "upload.wav"
     soundfile.write(path, samples, 44_100)
     return path
@@ -546,8 +548,7 @@ async def test_a_recording_that_is_gone_fails_its_session_and_no_other(pool, upl
 
 
 async def test_a_recording_goes_on_where_it_was_when_the_worker_died(pool, tmp_path):
-    samples = np.zeros(32_000, np.float32)
-    samples[1_600:3_200] = samples[28_800:30_400] = WORD
+    samples = scripted.samples(0, WORD, *[0] * 16, WORD, 0)
     path = tmp_path / "long.wav"
     soundfile.write(path, samples, 16_000)
     (tmp_path / "closed").touch()
