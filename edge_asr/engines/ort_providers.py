@@ -10,6 +10,7 @@ import functools
 import importlib
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,6 +29,9 @@ CPU_PROVIDER = "CPUExecutionProvider"
 _ERRORS_ONLY = 3
 _PLUGINS: Mapping[str, str] = {"QNNExecutionProvider": "onnxruntime_qnn"}
 """Execution provider to the package that brings it."""
+_BOUND_FIRST = ("_ctypes", "_cffi_backend")
+"""What calls libffi. Qualcomm's simulator shows an old libffi of its own to all that is loaded after it, which then
+crashes, or reads a recording of other lengths (soundfile). What Python loads earlier is bound already."""
 _DEFAULT_OPTIONS: Mapping[str, Mapping[str, str]] = {
     "QNNExecutionProvider": {"backend_type": "htp", "htp_graph_finalization_optimization_mode": "3"},
 }
@@ -160,6 +164,9 @@ def _devices(runtime: OrtRuntime) -> list[onnxruntime.OrtEpDevice]:
 def _register(execution_provider: str) -> None:
     """Once a process: ONNX Runtime refuses a second time."""
     package = _PLUGINS[execution_provider]
+    for module in _BOUND_FIRST:
+        with suppress(ImportError):  # not installed: nothing here calls it
+            importlib.import_module(module)
     try:
         plugin = importlib.import_module(package)
     except ImportError as error:
