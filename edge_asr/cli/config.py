@@ -63,8 +63,9 @@ def check(invocation: Invocation, file: Path | None) -> None:
     """
     if file is None:
         origins = [origin for origin in invocation.configuration().origins.values() if origin != DEFAULT_ORIGIN]
-        places = ", ".join(dict.fromkeys(origins)) or "nowhere, so all are defaults"
-        click.echo(f"the configuration is right: {len(origins)} settings from {places}")
+        places = ", ".join(dict.fromkeys(origins))
+        what = f"{len(origins)} settings from {places}" if origins else "every setting has its default"
+        click.echo(f"the configuration is right: {what}")
         return
     layer = read_layer(file)
     merge([layer])

@@ -119,5 +119,10 @@ def test_settings_are_explained_by_the_words_below_them() -> None:
     assert {path.split(".")[0] for path in documents} > {"engine", "endpoint", "limits"}
 
 
+def test_a_machine_without_configuration_has_a_right_one(run) -> None:
+    checked = run("config", "check")
+    assert (checked.status, checked.out) == (0, "the configuration is right: every setting has its default\n")
+
+
 def _names() -> set[str]:
     return {key.name for key in KEYS.values()}

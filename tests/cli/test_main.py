@@ -90,7 +90,7 @@ def test_a_missing_dependency_is_named(fail_with) -> None:
     [
         (["--nonsense"], "No such option"),
         (["nonsense"], "No such command 'nonsense'"),
-        (["config", "check"], "Missing argument 'FILE'; see `edge-asr config check --help`"),
+        (["transcribe"], "Missing argument 'FILE...'; see `edge-asr transcribe --help`"),
     ],
 )
 def test_wrong_words_exit_2_with_one_line(run, arguments, sentence) -> None:
