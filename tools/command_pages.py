@@ -105,7 +105,7 @@ def _subcommands(command: click.Group, context: click.Context) -> Iterator[str]:
 
 def _roff(text: str) -> str:
     """Escaped: backslashes, hyphens that people copy, and lines that begin like a request."""
-    escaped = text.replace("\\", "\\e").replace("-", "\\-")
+    escaped = text.replace("\\", "\\e").replace("-", "\\-").replace("|", "|\\:")  # a long choice may be broken
     return "\n".join(f"\\&{line}" if line.startswith((".", "'")) else line for line in escaped.splitlines())
 
 
