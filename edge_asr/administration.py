@@ -219,7 +219,7 @@ class Administration:
         if name not in names:
             model = self._store.installed_or_none(name)
             if model is not None and not recognises_speech(model):
-                raise ModelUnsupported(name, "it finds speech but does not recognise it")
+                raise ModelUnsupported(name, "it does not recognise speech")
             raise unknown_model(name, names)
         return self._store.find(name)
 

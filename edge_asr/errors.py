@@ -9,7 +9,8 @@
      ├ InputError                some audio, manifest or corpus cannot be used
      │  ├ AudioNotFound
      │  ├ AudioUnreadable
-     │  └ AudioUnsupported
+     │  ├ AudioUnsupported
+     │  └ TooLittleSpeech
      ├ ModelError                the model is missing, damaged, of the wrong family or too new
      │  ├ ModelNotFound
      │  ├ ModelDamaged
@@ -96,6 +97,7 @@ __all__ = [
     "SessionError",
     "StoreBusy",
     "StoreNotWritable",
+    "TooLittleSpeech",
     "UnknownProvider",
     "WeightsNotFinite",
     "WorkerDied",
@@ -180,6 +182,17 @@ class AudioUnsupported(InputError, ValueError):
         self.path = str(path)
         self.reason = reason
         super().__init__(f"{self.path}: {reason}")
+
+
+class TooLittleSpeech(InputError, ValueError):
+    """A recording holds too little speech to tell a voice by."""
+
+    code = "too_little_speech"
+
+    def __init__(self, path: Path | str, needed_s: float) -> None:
+        self.path = str(path)
+        self.needed_s = needed_s
+        super().__init__(f"{self.path}: there is less than {needed_s:g} s of speech in it; speak some sentences")
 
 
 class ModelError(EdgeAsrError):

@@ -76,6 +76,15 @@ class Command(msgspec.Struct, frozen=True):
     """How sure it is that this command was spoken, and nothing else: 0 to 1."""
 
 
+class Speaker(msgspec.Struct, frozen=True):
+    """Who said a segment, of those who were enrolled."""
+
+    name: str | None
+    """``None`` where no voice is like enough (``speakers.threshold``)."""
+    score: float
+    """Likeness of the nearest voice: the cosine of the angle between the embeddings, -1 to 1."""
+
+
 class Final(msgspec.Struct, frozen=True, tag="final", tag_field="type"):
     """The text of a closed segment; never revised."""
 
@@ -96,6 +105,8 @@ class Final(msgspec.Struct, frozen=True, tag="final", tag_field="type"):
     """What the model says of the speech besides its words, where it does: ``language``, ``emotion``, ``event``."""
     raw_text: str | None = None
     """The text as it was heard, where ``text`` may be written otherwise (figures, punctuation); else ``None``."""
+    speaker: Speaker | None = None
+    """Whose voice it is, where speakers are told apart and there was speech enough; else ``None``."""
 
 
 class Notice(msgspec.Struct, frozen=True, tag="notice", tag_field="type"):

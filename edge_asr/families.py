@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
 
-FamilyKind = Literal["streaming", "segment", "vad", "punctuation"]
+FamilyKind = Literal["streaming", "segment", "vad", "punctuation", "speaker"]
 
 CONTEXT = "_context"
 """Behind a graph's role: what an NPU's compiler made of it ahead of time."""
@@ -301,6 +301,30 @@ _FAMILIES = (
         factory="",
         roles=("model", "bpe"),
         metadata={"model": ("COMMA", "PERIOD", "QUESTION", "UPPER", "CAP", "MIX_CASE")},
+    ),
+    ModelFamily(
+        name="speaker-embedding",
+        kind="speaker",
+        factory="",
+        roles=("model",),
+        metadata={"model": ("framework", "language", "sample_rate", "output_dim", "normalize_samples")},
+    ),
+    ModelFamily(
+        name="nemo-speaker-embedding",
+        kind="speaker",
+        factory="",
+        roles=("model",),
+        metadata={
+            "model": (
+                "framework",
+                "language",
+                "sample_rate",
+                "output_dim",
+                "feat_dim",
+                "window_size_ms",
+                "window_stride_ms",
+            )
+        },
     ),
 )
 

@@ -226,6 +226,23 @@ class SecondPassSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class SpeakerSettings:
+    """Whose voice a segment is, of those enrolled by `edge-asr speakers enroll`. TOML table ``[speakers]``."""
+
+    model: str = ""
+    """Store name of a speaker embedding model; empty: voices are not told apart."""
+    threshold: float = 0.6
+    """Likeness (cosine of the embeddings) from which on it is the enrolled speaker: higher is stricter. It depends on
+    the model and on the microphone."""
+    deadline_ms: int = 500
+    """How long a final is held back for it after its segment is over; then it is said without."""
+
+    def __post_init__(self) -> None:
+        _in_range("speakers", "threshold", self.threshold, 0, 1)
+        _in_range("speakers", "deadline_ms", self.deadline_ms, 0, 60_000)
+
+
+@dataclass(frozen=True, slots=True)
 class WorkerSettings:
     """The process that holds the engine. TOML table ``[worker]``."""
 
@@ -488,6 +505,7 @@ class Settings:
     gate: GateSettings = field(default_factory=GateSettings)
     wake: WakeSettings = field(default_factory=WakeSettings)
     second_pass: SecondPassSettings = field(default_factory=SecondPassSettings)
+    speakers: SpeakerSettings = field(default_factory=SpeakerSettings)
     text: TextSettings = field(default_factory=TextSettings)
     worker: WorkerSettings = field(default_factory=WorkerSettings)
     server: ServerSettings = field(default_factory=ServerSettings)

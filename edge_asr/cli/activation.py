@@ -78,7 +78,7 @@ def activate_here(store: ModelStore, name: str, settings: Settings, max_wer: flo
     """
     model = store.find(name)
     if not recognises_speech(model):
-        raise ModelUnsupported(name, "it finds speech but does not recognise it, so it cannot be the active model")
+        raise ModelUnsupported(name, "it does not recognise speech, so it cannot be the active model")
     check_files(model.manifest, model.directory)
     inspect_model(model.directory, model.manifest)
     asyncio.run(_try_out(store, model, settings, max_wer))

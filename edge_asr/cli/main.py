@@ -49,6 +49,7 @@ COMMANDS: Mapping[str, CommandEntry] = MappingProxyType(
         "selftest": CommandEntry("edge_asr.cli.selftest:selftest", "Say PASS or FAIL before a device is shipped."),
         "tune": CommandEntry("edge_asr.cli.tune:tune", "Find the cheapest setting that keeps up on this board."),
         "models": CommandEntry("edge_asr.cli.models:models", "List, fetch, check and switch models."),
+        "speakers": CommandEntry("edge_asr.cli.speakers:speakers", "Enroll voices, so that finals name who spoke."),
         "quantize": CommandEntry(
             "edge_asr.cli.quantize:quantize", "Make a model smaller and faster within a word-error-rate budget."
         ),

@@ -18,6 +18,7 @@ from edge_asr.cli.stores import choose_model, installed_vad, open_store, words_n
 from edge_asr.cli.transcript_output import TranscriptOutput, open_output
 from edge_asr.cli.transcripts import RecordingTranscript, TranscriptFormat
 from edge_asr.clock import MonotonicClock
+from edge_asr.engines.embedding_pass import InlineEmbedding
 from edge_asr.engines.second_pass import InlinePass
 from edge_asr.errors import ConfigurationError, InputError, SessionError
 from edge_asr.events import Final, Partial, TranscriptEvent
@@ -32,6 +33,7 @@ from edge_asr.sources.pcm import PcmLayout, parse_layout
 from edge_asr.store.store import InstalledModel, ModelStore
 from edge_asr.transcription import transcribe
 from edge_asr.workers.configuration import pack
+from edge_asr.workers.enrolled import enrolled_voices
 from edge_asr.workers.loaded_model import LoadedModel
 from edge_asr.workers.loading import load_model
 from edge_asr.workers.models import installed_punctuation, second_model
@@ -118,6 +120,7 @@ def run_job(wishes: Wishes, settings: Settings) -> int:
             expect=loaded.expect,
             write=loaded.write,
             second_hearing=loaded.hear_again(InlinePass, settings.second_pass, clock),
+            speaker_hearing=loaded.name_speakers(InlineEmbedding, settings.speakers, clock),
         )
         job = _Job(wishes, loop, model.manifest.name, output, clock)
         try:
@@ -141,7 +144,9 @@ def heeding_hotwords(settings: Settings, manifest: ModelManifest) -> Settings:
 def _load(store: ModelStore, model: InstalledModel, settings: Settings) -> LoadedModel:
     second = second_model(store, model.manifest, settings.second_pass)
     behind = second.directory if second else None
-    loaded = load_model(pack(model.directory, settings, installed_vad(store), installed_punctuation(store), behind))
+    voices = enrolled_voices(store, settings.speakers)
+    vad, punctuation = installed_vad(store), installed_punctuation(store)
+    loaded = load_model(pack(model.directory, settings, vad, punctuation, behind, voices=voices))
     # The note tells of the model's own graph, and of its own finals.
     note_of_words = "" if settings.engine.graph or second else words_note(store, model)
     for note in (note_of_words, *loaded.notes):

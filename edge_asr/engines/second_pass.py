@@ -113,7 +113,7 @@ class BackgroundPass:
         self._clock = clock
         self._on_done = on_done
         self.max_segment_s = decoder.max_segment_s
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="second-pass", initializer=_give_way)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="second-pass", initializer=give_way)
         self._lock = threading.Lock()
         self._waiting_samples = 0
         self._seconds_per_sample = 0.0
@@ -179,5 +179,6 @@ def hear(decoder: SegmentDecoder, samples: Float32Array) -> Hypothesis | None:
     return heard.later(begin / rate_hz, len(samples))
 
 
-def _give_way() -> None:
+def give_way() -> None:
+    """Lower the priority of this thread."""
     os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), GIVING_WAY)

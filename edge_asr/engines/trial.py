@@ -20,7 +20,7 @@ from edge_asr.engines.native_load import relevant_line
 from edge_asr.engines.provider_table import CPU
 from edge_asr.engines.providers import known_provider
 from edge_asr.errors import EdgeAsrError, MachineError, ModelDamaged, ProviderUnavailable, error_of
-from edge_asr.families import FAMILIES
+from edge_asr.families import FAMILIES, FamilyKind
 from edge_asr.manifest import ModelManifest
 from edge_asr.settings import EngineSettings
 
@@ -146,14 +146,24 @@ def main() -> None:
 
 
 def _loaded(trial: Trial, vad_model: Path | None) -> EngineDescription:
-    if FAMILIES[trial.manifest.family].kind == "punctuation":
-        from edge_asr.engines.punctuation import load_punctuation
-
-        load_punctuation(Path(trial.directory), trial.manifest)
+    kind = FAMILIES[trial.manifest.family].kind
+    if kind in ("punctuation", "speaker"):
+        _load_beside_recognition(kind, Path(trial.directory), trial.manifest)
         return EngineDescription(trial.manifest.name, trial.manifest.family, CPU, 1, 0, 0.0, 0.0, is_streaming=False)
     from edge_asr.engines.registry import load_engine
 
     return load_engine(Path(trial.directory), trial.manifest, trial.settings, vad_model).describe()
+
+
+def _load_beside_recognition(kind: FamilyKind, directory: Path, manifest: ModelManifest) -> None:
+    if kind == "speaker":
+        from edge_asr.engines.speaker import load_speaker_model
+
+        load_speaker_model(directory, manifest)
+    else:
+        from edge_asr.engines.punctuation import load_punctuation
+
+        load_punctuation(directory, manifest)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,8 @@ def final_fields(final: Final) -> dict[str, Any]:
     """Of one segment; only what there is, so that plain speech is answered as the protocol's own server would.
 
     ``intent``, ``slots`` and ``score`` of a recognised command, ``open_text`` where commands are listened for,
-    ``raw_text`` where texts may be written otherwise than they were heard, ``tags`` where the model gives any.
+    ``raw_text`` where texts may be written otherwise than they were heard, ``tags`` where the model gives any,
+    ``speaker`` where voices are compared with those enrolled.
     """
     fields: dict[str, Any] = {} if final.open_text is None else {"open_text": final.open_text}
     if final.command is not None:
@@ -23,6 +24,8 @@ def final_fields(final: Final) -> dict[str, Any]:
         fields["raw_text"] = final.raw_text
     if final.tags:
         fields["tags"] = final.tags
+    if final.speaker is not None:
+        fields["speaker"] = {"name": final.speaker.name, "score": round(final.speaker.score, 4)}
     return fields
 
 

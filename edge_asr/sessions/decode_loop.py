@@ -25,6 +25,7 @@ from edge_asr.sessions.loop_figures import LoopFigures, Progress, progress_of, w
 from edge_asr.sessions.scheduler import Scheduler
 from edge_asr.sessions.second_hearing import SecondHearing
 from edge_asr.sessions.session import STEP_S, Session, SessionSettings
+from edge_asr.sessions.speaker_hearing import SpeakerHearing
 from edge_asr.sessions.step_work import StepWork
 from edge_asr.settings import EndpointSettings, GateSettings, SchedulerSettings
 from edge_asr.tally import BATCH_SIZES, STEPS_S, WAITS_S, Tally
@@ -78,6 +79,7 @@ class DecodeLoop:
         write: Callable[[SessionOptions], Writing] = _as_heard,
         wake: WakeOptions | None = None,
         second_hearing: SecondHearing | None = None,
+        speaker_hearing: SpeakerHearing | None = None,
         lead_in_s: float = 0.0,
     ) -> None:
         """Besides what the class says.
@@ -96,6 +98,7 @@ class DecodeLoop:
             write: What the texts of a session with these options go through.
             wake: What live sessions need before anything is recognised in them; ``None`` for nothing.
             second_hearing: What hears each segment again for its final.
+            speaker_hearing: What says whose voice each segment is.
             lead_in_s: Audio before what is settled that a loop is to hear first to which a session moves.
         """
         self._write = write
@@ -125,6 +128,7 @@ class DecodeLoop:
             open_live_gate=live_gates(gate, described, wake),
             may_imagine=described.may_imagine,
             second_hearing=second_hearing,
+            speaker_hearing=speaker_hearing,
         )
         self._members: dict[str, _Member] = {}
         self._stirred: dict[str, Session] = {}

@@ -14,7 +14,7 @@ from edge_asr.audio import Float32Array
 from edge_asr.clock import Clock
 from edge_asr.commands.listening import Heard
 from edge_asr.engines.second_pass import Done, Pass, SecondPass
-from edge_asr.events import FinalReason
+from edge_asr.events import FinalReason, Speaker
 from edge_asr.pipeline.text import CASES
 from edge_asr.settings import SecondPassSettings
 
@@ -41,6 +41,8 @@ class SaidFinal:
     """Applied to its text; ``None`` for that of the first model."""
     why_first: str = ""
     """Why the second model's text is not in it; empty where it is."""
+    speaker: Speaker | None = None
+    """Whose voice it is, where that is known."""
 
 
 @dataclass(frozen=True, slots=True)

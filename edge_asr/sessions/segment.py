@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from edge_asr.clock import Clock
 from edge_asr.commands.listening import Heard
 from edge_asr.engines.base import Hypothesis, Token
-from edge_asr.events import Final, FinalReason, Partial
+from edge_asr.events import Final, FinalReason, Partial, Speaker
 from edge_asr.pipeline.endpoint import Endpoint, SegmentProgress, find_endpoint
 from edge_asr.pipeline.rewriting import rewritten
 from edge_asr.pipeline.stability import AgreementStability, AppendOnlyStability
@@ -137,7 +137,12 @@ class Segment:
         )
 
     def close(
-        self, understood: Heard, reason: FinalReason, heard: int, case: Callable[[str], str] | None = None
+        self,
+        understood: Heard,
+        reason: FinalReason,
+        heard: int,
+        case: Callable[[str], str] | None = None,
+        speaker: Speaker | None = None,
     ) -> Final | None:
         """The final, unless nothing was said; :meth:`begin` is next.
 
@@ -146,6 +151,7 @@ class Segment:
             reason: Which rule closes the segment.
             heard: Position up to which it goes.
             case: Applied to another model's text; ``None`` for that of the session's own.
+            speaker: Whose voice it is, where that is known.
         """
         hypothesis, case = understood.hypothesis, case or self._settings.case
         self._text = case(tidy(hypothesis.text))
@@ -170,6 +176,7 @@ class Segment:
             open_text=None if understood.open_text is None else case(tidy(understood.open_text)),
             raw_text=heard_text if self._may_be_rewritten(understood) else None,
             tags=dict(hypothesis.tags) or None,
+            speaker=speaker,
         )
 
     def _may_be_rewritten(self, understood: Heard) -> bool:

@@ -24,12 +24,14 @@ from edge_asr.pipeline.presence import SpeechPresence
 from edge_asr.pipeline.text import CASES
 from edge_asr.pipeline.writing import AS_HEARD, Writer
 from edge_asr.requests import Resume, SessionOptions
+from edge_asr.sessions.awaited_final import AwaitedFinal
 from edge_asr.sessions.backlog import Backlog
 from edge_asr.sessions.deadline import Deadline
 from edge_asr.sessions.gated_stream import GatedStream
 from edge_asr.sessions.lead_in import Rehearsal, lead_in, start_of
-from edge_asr.sessions.second_hearing import Awaited, Closing, SaidFinal, SecondHearing
+from edge_asr.sessions.second_hearing import Closing, SaidFinal, SecondHearing
 from edge_asr.sessions.segment import Segment, SegmentSettings
+from edge_asr.sessions.speaker_hearing import SpeakerHearing
 from edge_asr.settings import EndpointSettings
 
 STEP_S = 0.1
@@ -71,6 +73,8 @@ class SessionSettings:
     """Whether the engine may write words for what is no speech."""
     second_hearing: SecondHearing | None = None
     """What hears each segment again for its final."""
+    speaker_hearing: SpeakerHearing | None = None
+    """What says whose voice each segment is."""
 
 
 class Session:
@@ -115,13 +119,13 @@ class Session:
         settled = self._samples(self.settled_s)
         self._rehearsal = Rehearsal(self._start, settled)
         gate = _open_gate(options, settings, is_resumed=resume is not None)
-        self._awaited: Awaited | None = None
+        self._awaited: AwaitedFinal | None = None
         """A final that is on its way; nothing is decoded before it is said."""
         self._presence = SpeechPresence(settings.sample_rate_hz) if settings.may_imagine else None
         self._spoken_at = self._received - self._samples(SPOKEN_BEFORE_S)
         """Position up to which something could be speech."""
         remembered = self._samples(MARKS_REACH_S) if settings.lead_in_s else 0
-        keeps_audio = settings.second_hearing is not None
+        keeps_audio = settings.second_hearing is not None or settings.speaker_hearing is not None
         self._input = GatedStream(open_stream(), gate, self._start, remembered, keeps_audio=keeps_audio)
         self._segment = Segment(
             SegmentSettings(
@@ -250,7 +254,7 @@ class Session:
 
     @property
     def is_awaiting_final(self) -> bool:
-        """Whether a final is on its way from the second model: nothing is decoded before it is said."""
+        """Whether a final is on its way from other models: nothing is decoded before it is said."""
         return self._awaited is not None
 
     @property
@@ -434,20 +438,23 @@ class Session:
         self._close_segment(Closing(understood, endpoint.reason, heard, go_on))
 
     def _close_segment(self, closing: Closing) -> None:
-        """Say the final, at once or when the second model has heard the segment too; then go on."""
-        understood, second = closing.understood, self._settings.second_hearing
-        is_final_enough = understood.command is not None or not understood.hypothesis.text or self.is_suspect
-        if second is None or is_final_enough:
+        """Say the final, at once or when the other models have heard the segment too; then go on."""
+        understood, speakers = closing.understood, self._settings.speaker_hearing
+        second = self._settings.second_hearing if understood.command is None else None
+        says_nothing = understood.command is None and not understood.hypothesis.text
+        if says_nothing or self.is_suspect or (second is None and speakers is None):
             self._say_final(closing, SaidFinal(understood))
             return
         begin, samples = self._input.segment_audio(understood.hypothesis.decoded_samples)
         rate_hz, is_batch = self._settings.sample_rate_hz, self.options.is_batch
-        asked = second.ask(closing, samples, begin / rate_hz, rate_hz, is_batch=is_batch)
-        if isinstance(asked, SaidFinal):
-            self._say_final(closing, asked)
-        else:
-            self._awaited = asked
-            self._is_final_said()
+        text = (
+            SaidFinal(understood)
+            if second is None
+            else second.ask(closing, samples, begin / rate_hz, rate_hz, is_batch=is_batch)
+        )
+        speaker = speakers.ask(samples, rate_hz, is_batch=is_batch) if speakers else None
+        self._awaited = AwaitedFinal(closing, text, speaker)
+        self._is_final_said()
 
     def _is_final_said(self) -> bool:
         """Whether no final is on its way; one that has come, or is too late, is said now."""
@@ -470,7 +477,7 @@ class Session:
         if said.why_first:
             self.second_passes_skipped += 1
             self._notice("second_pass_skipped", f"a final is the first model's: {said.why_first}", 0)
-        if final := self._segment.close(said.understood, closing.reason, closing.heard, said.case):
+        if final := self._segment.close(said.understood, closing.reason, closing.heard, said.case, said.speaker):
             self._events.append(final)
         closing.go_on()
         if final and closing.reason == "silence":

@@ -10,7 +10,7 @@ from typing import Literal, Protocol
 
 import msgspec
 
-from edge_asr.events import Command, Word
+from edge_asr.events import Command, Speaker, Word
 
 logger = logging.getLogger(__name__)
 
@@ -41,6 +41,8 @@ class Spoken(msgspec.Struct, frozen=True):
     """The text as it was heard, where ``text`` may be written otherwise; else ``None``."""
     tags: dict[str, str] | None = None
     """What the model says of the speech besides its words: ``language``, ``emotion``, ``event``; mostly ``None``."""
+    speaker: Speaker | None = None
+    """Whose voice it is; ``None`` where nobody tells voices apart."""
 
 
 class Sink(Protocol):

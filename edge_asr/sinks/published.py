@@ -46,6 +46,7 @@ class PublishedRecognizer(PassingRecognizer):
             open_text=final.open_text,
             raw_text=final.raw_text,
             tags=final.tags,
+            speaker=final.speaker,
             time=self._now().isoformat(timespec="milliseconds"),
         )
         for sink in self._sinks:

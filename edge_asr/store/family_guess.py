@@ -12,6 +12,7 @@ from edge_asr.store.graph_roles import SILERO_INPUTS, TRANSDUCER_PARTS, attentio
 from edge_asr.store.model_header import OnnxHeader
 from edge_asr.store.onnx_header import read_header
 from edge_asr.store.precision import precision_of
+from edge_asr.store.speaker_model import FRAMEWORKS
 
 _Headers = Mapping[Path, OnnxHeader]
 _Found = tuple[ModelFamily, dict[str, Path]] | None
@@ -82,6 +83,7 @@ def _by_contents(directory: Path, headers: _Headers) -> tuple[ModelFamily, dict[
         _offline_ctc,
         _silero,
         _punctuation,
+        _speaker,
     )
     for guess in guesses:
         found = guess(headers)
@@ -175,6 +177,16 @@ def _punctuation(headers: _Headers) -> _Found:
     belongs = _has_keys_of("punctuation-cnn-bilstm")
     fitting = {path: header for path, header in headers.items() if belongs(header)}
     return (FAMILIES["punctuation-cnn-bilstm"], {"model": _preferred(fitting)}) if fitting else None
+
+
+def _speaker(headers: _Headers) -> _Found:
+    for name, frameworks in FRAMEWORKS.items():
+        fitting = {
+            path: header for path, header in headers.items() if header.metadata.get("framework", "") in frameworks
+        }
+        if fitting:
+            return FAMILIES[name], {"model": _preferred(fitting, wants_int8=False)}
+    return None
 
 
 def _of_part(headers: _Headers, part_of: Callable[[OnnxHeader], str], wanted: str) -> _Headers:

@@ -23,6 +23,7 @@ from edge_asr.store.model_header import OnnxHeader
 from edge_asr.store.model_metadata import check_compiled, check_metadata, check_sample_rate
 from edge_asr.store.onnx_header import read_header
 from edge_asr.store.precision import precision_of
+from edge_asr.store.speaker_model import check_speaker_model
 from edge_asr.store.timing import ModelTiming, timing_of
 from edge_asr.store.tokens_file import read_tokens
 from edge_asr.store.vocabulary import check_vocabulary
@@ -46,7 +47,7 @@ class ModelReport:
 
     family: str
     kind: str
-    """``streaming``, ``segment``, ``vad`` or ``punctuation``."""
+    """``streaming``, ``segment``, ``vad``, ``punctuation`` or ``speaker``."""
     sizes_bytes: Mapping[str, int]
     """Role to size, with the weights that lie beside the graph."""
     precision: Precision
@@ -113,6 +114,8 @@ def inspect_model(directory: Path, manifest: ModelManifest, *, any_version: bool
     else:
         check_roles(model, family, headers)
         check_metadata(model, family, headers, names)
+    if family.kind == "speaker":
+        check_speaker_model(model, family, headers["model"])
     check_sample_rate(model, headers, names, manifest.sample_rate_hz)
     symbols = _tokens(model, paths["tokens"]) if "tokens" in paths else []
     if symbols and not is_compiled:  # a compiled file does not say how many tokens it writes

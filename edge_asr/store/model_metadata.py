@@ -9,7 +9,7 @@ from edge_asr.errors import ModelDamaged, ModelUnsupported
 from edge_asr.families import FAMILIES, ModelFamily
 from edge_asr.store.model_header import OnnxHeader
 
-_FREE_TEXT = ("normalize_type",)
+_FREE_TEXT = ("normalize_type", "framework", "language")
 _DECIMALS = ("neg_mean", "inv_stddev")
 _MAY_BE_ZERO = ("pad_length", "right_context", "left_context", "pred_rnn_layers", "pred_hidden")
 """In streaming families; the others have token ids and switches among their keys."""

@@ -4,6 +4,7 @@ Layout of a root::
 
     models/NAME/manifest.toml    and the files it names
     active.json                  {"active": NAME, "history": [NAME, …]}
+    speakers/NAME.json           voices: see :mod:`edge_asr.store.speakers`
     downloads/                   partial downloads, for resuming
 
 Every change is atomic, also when the power fails: a model appears whole under its name or not at all, and
@@ -38,6 +39,7 @@ from edge_asr.manifest import MANIFEST_FILE, ModelManifest, format_manifest, rea
 from edge_asr.store.catalogue import bundled_directories, catalogue_directory, read_catalogue
 from edge_asr.store.disk import writing_to
 from edge_asr.store.locations import StoreLocations
+from edge_asr.store.speakers import SpeakerShelf
 
 DEFAULT_MODEL = "starter-en"
 """Bundled; what is used when nothing was activated."""
@@ -161,6 +163,11 @@ class ModelStore:
             return self.find(name)
         except ModelError:
             return None
+
+    @property
+    def speakers(self) -> SpeakerShelf:
+        """The voices that were enrolled."""
+        return SpeakerShelf(self._locations)
 
     # Changing.
 

@@ -16,13 +16,27 @@ from edge_asr.settings import (
     SchedulerSettings,
     SecondPassSettings,
     Settings,
+    SpeakerSettings,
     TextSettings,
     WakeSettings,
     WorkerSettings,
 )
+from edge_asr.workers.enrolled import EnrolledVoices
 from edge_asr.workers.messages import Configure
 
-_GROUPS = ("engine", "endpoint", "scheduler", "gate", "wake", "second_pass", "text", "worker", "limits", "commands")
+_GROUPS = (
+    "engine",
+    "endpoint",
+    "scheduler",
+    "gate",
+    "wake",
+    "second_pass",
+    "speakers",
+    "text",
+    "worker",
+    "limits",
+    "commands",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +49,7 @@ class WorkerConfiguration:
     gate: GateSettings = field(default_factory=GateSettings)
     wake: WakeSettings = field(default_factory=WakeSettings)
     second_pass: SecondPassSettings = field(default_factory=SecondPassSettings)
+    speakers: SpeakerSettings = field(default_factory=SpeakerSettings)
     text: TextSettings = field(default_factory=TextSettings)
     worker: WorkerSettings = field(default_factory=WorkerSettings)
     commands: CommandSettings = field(default_factory=CommandSettings)
@@ -47,6 +62,7 @@ def pack(
     punctuation_model: Path | None = None,
     second_model: Path | None = None,
     wake_model: Path | None = None,
+    voices: EnrolledVoices | None = None,
 ) -> Configure:
     """The first message to a worker.
 
@@ -57,6 +73,7 @@ def pack(
         punctuation_model: Directory of the punctuation model, where one is installed.
         second_model: Directory of the model that hears segments again.
         wake_model: Directory of the model that hears the wake words.
+        voices: What tells speakers apart.
 
     Raises:
         ConfigurationError: The files of spoken commands or hotwords cannot be read.
@@ -73,6 +90,9 @@ def pack(
         hotwords=hotwords,
         second_model=_or_none(second_model),
         wake_model=_or_none(wake_model),
+        speaker_model=_or_none(voices.model.directory if voices else None),
+        voices=dict(voices.embeddings) if voices else {},
+        voices_note=voices.note if voices else "",
     )
 
 

@@ -12,11 +12,14 @@ from edge_asr.commands.hotword_book import HotwordBook
 from edge_asr.commands.hotwords import HotwordList
 from edge_asr.commands.listening import OPEN_SPEECH, Listening
 from edge_asr.engines.base import Engine, SegmentDecoder, Spotter
+from edge_asr.engines.embedding_pass import Embedder, EmbeddingModel
 from edge_asr.engines.second_pass import SecondPass
 from edge_asr.pipeline.writing import Writing, WritingBook
 from edge_asr.requests import SessionOptions
 from edge_asr.sessions.second_hearing import SecondHearing
-from edge_asr.settings import SecondPassSettings, TextSettings
+from edge_asr.sessions.speaker_hearing import SpeakerHearing
+from edge_asr.settings import SecondPassSettings, SpeakerSettings, TextSettings
+from edge_asr.workers.speaker_loading import LoadedSpeakers
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +52,15 @@ class LoadedModel:
     """What hears segments again; ``None`` for nothing."""
     open_spotter: Callable[[], Spotter] | None = None
     """Makes what hears the wake words of one live session; ``None`` where none are needed."""
+    speakers: LoadedSpeakers | None = None
+    """What tells speakers apart; ``None`` for nothing."""
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences an operator should read."""
-        return (*self.engine.describe().notes, *(self.hotwords.notes if self.hotwords else ()), *self.writing.notes)
+        speakers = (self.speakers.note,) if self.speakers and self.speakers.note else ()
+        hotwords = self.hotwords.notes if self.hotwords else ()
+        return (*self.engine.describe().notes, *hotwords, *self.writing.notes, *speakers)
 
     @property
     def why_no_hotwords(self) -> str:
@@ -81,6 +88,18 @@ class LoadedModel:
         if self.second is None:
             return None
         return SecondHearing(make(self.second.decoder), settings, self.second.text_case, clock)
+
+    def name_speakers(
+        self, make: Callable[[EmbeddingModel], Embedder], settings: SpeakerSettings, clock: Clock
+    ) -> SpeakerHearing | None:
+        """What says whose voice each segment is; ``None`` for nothing.
+
+        Args:
+            make: Where and when the embedding model is asked.
+            settings: How long finals are held back.
+            clock: What that is measured with.
+        """
+        return self.speakers.hearing(make, settings, clock) if self.speakers else None
 
     def takes_preparing(self, options: SessionOptions) -> bool:
         """Whether :meth:`prepare` takes long."""

@@ -24,6 +24,7 @@ from edge_asr.workers.hotword_loading import hotword_book, require_hotwords_poss
 from edge_asr.workers.loaded_model import LoadedModel, SecondModel
 from edge_asr.workers.memory_estimate import memory_for
 from edge_asr.workers.messages import Configure
+from edge_asr.workers.speaker_loading import load_speakers
 from edge_asr.workers.wake_loading import load_spotter
 
 
@@ -62,8 +63,9 @@ def load_model(configure: Configure, instruments: Instruments = NO_INSTRUMENTS) 
     second = load_second(Path(configure.second_model), manifest, settings) if configure.second_model else None
     spotter = load_spotter(Path(configure.wake_model), manifest, settings.wake) if configure.wake_model else None
     writing = WritingBook(settings.text, manifest.languages, punctuation_of(configure))
+    speakers = load_speakers(configure, settings.speakers)
     return LoadedModel(
-        engine, manifest.languages, manifest.text_case, words_note, book, hotwords, writing, second, spotter
+        engine, manifest.languages, manifest.text_case, words_note, book, hotwords, writing, second, spotter, speakers
     )
 
 

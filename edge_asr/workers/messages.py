@@ -27,8 +27,8 @@ class Configure(msgspec.Struct, frozen=True, tag="configure"):
 
     model_directory: str
     settings: dict[str, Any]
-    """Groups ``engine``, ``endpoint``, ``scheduler``, ``gate``, ``wake``, ``second_pass``, ``text``, ``worker``,
-    ``limits`` as plain values."""
+    """Groups ``engine``, ``endpoint``, ``scheduler``, ``gate``, ``wake``, ``second_pass``, ``speakers``, ``text``,
+    ``worker``, ``limits`` as plain values."""
     vad_model: str = ""
     """File of the voice activity detector, which non-streaming models need; empty when there is none."""
     punctuation_model: str = ""
@@ -43,6 +43,12 @@ class Configure(msgspec.Struct, frozen=True, tag="configure"):
     """Directory of the model that hears segments again for their finals; empty for none."""
     wake_model: str = ""
     """Directory of the model that hears the wake words; empty for none."""
+    speaker_model: str = ""
+    """Directory of the model that tells speakers apart; empty for none."""
+    voices: dict[str, tuple[float, ...]] = {}
+    """Embeddings of the enrolled voices by their names, all of that model."""
+    voices_note: str = ""
+    """What is to be said about voices that are left out; empty where all are there."""
     digest: str = ""
     """Beginning of the SHA-256 of the model's weights, for whoever wants to know which model it really is."""
     given_up: str = ""

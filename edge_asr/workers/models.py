@@ -11,6 +11,7 @@ from edge_asr.manifest import ModelManifest
 from edge_asr.settings import SecondPassSettings, Settings
 from edge_asr.store.store import InstalledModel, ModelStore
 from edge_asr.workers.base import OfferedModel
+from edge_asr.workers.enrolled import enrolled_voices
 from edge_asr.workers.served_model import ServedModel
 
 VAD_MODEL = "silero-vad"
@@ -88,17 +89,18 @@ def served(store: ModelStore, model: InstalledModel, settings: Settings) -> Serv
     """An installed model with the settings it is to be served with, and what of its store stands beside it.
 
     Raises:
-        ModelError: The model of the second pass, or of the wake words, is not installed.
+        ModelError: The model of the second pass, of the wake words, or of the speakers is not installed.
     """
     punctuation = installed_punctuation(store)
     second = second_model(store, model.manifest, settings.second_pass)
     wake = store.resolve(settings.wake.model) if settings.wake.phrases else None
+    voices = enrolled_voices(store, settings.speakers)
     try:
         vad = store.find(VAD_MODEL)
     except ModelError:
-        return ServedModel(model.manifest, model.directory, settings, None, punctuation, second, wake)
+        return ServedModel(model.manifest, model.directory, settings, None, punctuation, second, wake, voices)
     vad_model = vad.directory / vad.manifest.files["model"].path
-    return ServedModel(model.manifest, model.directory, settings, vad_model, punctuation, second, wake)
+    return ServedModel(model.manifest, model.directory, settings, vad_model, punctuation, second, wake, voices)
 
 
 def installed_punctuation(store: ModelStore) -> Path | None:

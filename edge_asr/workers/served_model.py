@@ -11,6 +11,7 @@ from edge_asr.manifest import ModelManifest
 from edge_asr.settings import CommandSettings, SecondPassSettings, Settings
 from edge_asr.store.store import InstalledModel
 from edge_asr.workers.configuration import pack
+from edge_asr.workers.enrolled import EnrolledVoices
 from edge_asr.workers.memory_estimate import memory_for
 from edge_asr.workers.messages import Configure
 
@@ -38,12 +39,16 @@ class ServedModel:
     """The model that hears segments again for their finals."""
     wake: InstalledModel | None = None
     """The model that hears the wake words of live sessions."""
+    voices: EnrolledVoices | None = None
+    """What tells speakers apart."""
     configure: Configure = field(init=False, repr=False)
     """What its workers are told first; read from the files that the settings name once, here."""
 
     def __post_init__(self) -> None:
         second, wake = (each.directory if each else None for each in (self.second, self.wake))
-        configure = pack(self.directory, self.settings, self.vad_model, self.punctuation_model, second, wake)
+        configure = pack(
+            self.directory, self.settings, self.vad_model, self.punctuation_model, second, wake, self.voices
+        )
         object.__setattr__(self, "configure", msgspec.structs.replace(configure, digest=self.digest))
 
     @property
@@ -60,7 +65,8 @@ class ServedModel:
     @property
     def needed_bytes(self) -> int:
         """Memory that a worker with it takes, by the sizes that the manifest gives."""
-        manifests = [self.manifest, *(each.manifest for each in (self.second, self.wake) if each)]
+        beside = (self.second, self.wake, self.voices.model if self.voices else None)
+        manifests = [self.manifest, *(each.manifest for each in beside if each)]
         return sum(memory_for(each, sum(file.size_bytes for file in each.files.values())) for each in manifests)
 
     def is_like(self, other: ServedModel) -> bool:
@@ -80,4 +86,5 @@ class ServedModel:
         groups = {name: group for name, group in self.configure.settings.items() if name != "limits"}
         told = self.configure
         models = (told.model_directory, told.vad_model, told.punctuation_model, told.second_model, told.wake_model)
-        return (self.manifest, models, told.commands, told.hotwords, groups)
+        speakers = (told.speaker_model, told.voices)
+        return (self.manifest, models, speakers, told.commands, told.hotwords, groups)

@@ -12,6 +12,7 @@ from typing import assert_never
 
 from edge_asr.clock import MonotonicClock
 from edge_asr.engines.base import SegmentDecoder
+from edge_asr.engines.embedding_pass import BackgroundEmbedding
 from edge_asr.engines.second_pass import BackgroundPass, SecondPass
 from edge_asr.events import Failed, Final, SessionEnded, TranscriptEvent
 from edge_asr.sessions.gates import WakeOptions
@@ -71,6 +72,9 @@ def serve(link: Link, configure: Configure, model: LoadedModel, ready: Ready, bl
         write=model.write,
         wake=WakeOptions(model.open_spotter, settings.wake.listen_ms) if model.open_spotter else None,
         second_hearing=model.hear_again(in_background, settings.second_pass, clock),
+        speaker_hearing=model.name_speakers(
+            lambda embedding_model: BackgroundEmbedding(embedding_model, wake), settings.speakers, clock
+        ),
         on_native=black_box.write,
         lead_in_s=settings.worker.lead_in_s,
     )

@@ -8,7 +8,18 @@ from dataclasses import dataclass, replace
 
 from edge_asr.settings import Settings, group_names
 
-LIVE_GROUPS = ("engine", "endpoint", "scheduler", "gate", "wake", "second_pass", "worker", "commands", "log")
+LIVE_GROUPS = (
+    "engine",
+    "endpoint",
+    "scheduler",
+    "gate",
+    "wake",
+    "second_pass",
+    "speakers",
+    "worker",
+    "commands",
+    "log",
+)
 """A fresh worker takes those of the workers; the level of the log changes at once."""
 
 LIVE_LIMITS = ("max_sessions", "max_models")

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from edge_asr.events import Command, Final
+from edge_asr.events import Command, Final, Speaker
 from edge_asr.protocols.base import Conversation, Handshake, Message
 from edge_asr.protocols.final_fields import final_fields, joined_fields
 from edge_asr.protocols.openai import Transcription, parse_form, render
@@ -29,6 +29,7 @@ MEANT: Final = msgspec.structs.replace(
     open_text="turn on the lamb",
     raw_text="turn on the land",
     tags={"language": "en", "emotion": "NEUTRAL"},
+    speaker=Speaker("Anna", 0.71234),
 )
 FIELDS = {
     "intent": "TurnOn",
@@ -37,6 +38,7 @@ FIELDS = {
     "open_text": "turn on the lamb",
     "raw_text": "turn on the land",
     "tags": {"language": "en", "emotion": "NEUTRAL"},
+    "speaker": {"name": "Anna", "score": 0.7123},
 }
 TEMPLATES = "language: en"
 ASKED = {"commands": TEMPLATES, "itn": True, "punctuation": False}

@@ -15,6 +15,8 @@ from edge_asr.store.inspect import inspect_model
 
 CATALOGUE = read_catalogue(catalogue_directory())
 PUBLISHED = [manifest for manifest in CATALOGUE.values() if manifest.source.kind == "url"]
+ARCHIVED = [manifest for manifest in PUBLISHED if manifest.source.url.endswith(".tar.bz2")]
+BARE = [manifest for manifest in PUBLISHED if manifest not in ARCHIVED]
 
 
 @pytest.mark.parametrize("name", CATALOGUE)
@@ -36,14 +38,24 @@ def test_the_file_of_a_manifest_has_its_name_and_survives_rewriting(name: str) -
     assert parse_manifest(format_manifest(CATALOGUE[name]), "again") == CATALOGUE[name]
 
 
+@pytest.mark.parametrize("manifest", BARE, ids=lambda manifest: manifest.name)
+def test_a_model_of_one_file_is_published_as_that_file(manifest) -> None:
+    assert [file.path for file in manifest.files.values()] == [PurePosixPath(manifest.source.url).name]
+    assert FAMILIES[manifest.family].kind == "speaker"
+
+
 @pytest.mark.parametrize("manifest", PUBLISHED, ids=lambda manifest: manifest.name)
+def test_digests_are_published_beside_the_model(manifest) -> None:
+    assert PurePosixPath(manifest.source.digests_url).parent == PurePosixPath(manifest.source.url).parent
+
+
+@pytest.mark.parametrize("manifest", ARCHIVED, ids=lambda manifest: manifest.name)
 def test_members_of_a_published_archive_lie_in_its_top_folder(manifest) -> None:
     archive = PurePosixPath(manifest.source.url).name
     assert {PurePosixPath(file.member).parts[0] for file in manifest.files.values()} == {
         archive.removesuffix(".tar.bz2")
     }
     assert all(PurePosixPath(file.member).name == file.path for file in manifest.files.values())
-    assert PurePosixPath(manifest.source.digests_url).parent == PurePosixPath(manifest.source.url).parent
 
 
 @pytest.mark.parametrize("manifest", PUBLISHED, ids=lambda manifest: manifest.name)
