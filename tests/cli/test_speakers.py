@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import numpy.typing as npt
 import pytest
 import soundfile
@@ -26,7 +27,7 @@ def home(alone: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return home
 
 
-def wav(path: Path, samples: npt.NDArray[object]) -> Path:
+def wav(path: Path, samples: npt.NDArray[np.float32]) -> Path:
     soundfile.write(path, samples, RATE_HZ)
     return path
 

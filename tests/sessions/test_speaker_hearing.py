@@ -10,7 +10,7 @@ import pytest
 
 from edge_asr.audio import Float32Array
 from edge_asr.clock import ManualClock
-from edge_asr.commands.listening import Heard, Listening
+from edge_asr.commands.listening import OPEN_SPEECH, Heard, Listening
 from edge_asr.engines.base import Hypothesis, StreamOptions
 from edge_asr.events import Command, Final, Partial, SessionEnded, Speaker
 from edge_asr.pipeline.voices import Voices
@@ -73,7 +73,7 @@ def open_session(engine: SayingEngine, embedder: ScriptedEmbedder, clock: Manual
         options: SessionOptions | None = None,
         resume: Resume | None = None,
         second: ScriptedSecond | None = None,
-        listening: Listening | None = None,
+        listening: Listening = OPEN_SPEECH,
     ) -> Session:
         engine.scripts = list(scripts)
         voices = Voices({"Anna": ANNA.tolist(), "Bob": BOB.tolist()}, 0.6)
@@ -82,7 +82,6 @@ def open_session(engine: SayingEngine, embedder: ScriptedEmbedder, clock: Manual
         if second is not None:
             again = SecondHearing(second, SecondPassSettings("better", 1000), "as_is", clock)
             settings = replace(settings, second_hearing=again)
-        arguments = {} if listening is None else {"listening": listening}
         return Session(
             "s",
             options or SessionOptions(),
@@ -90,7 +89,7 @@ def open_session(engine: SayingEngine, embedder: ScriptedEmbedder, clock: Manual
             lambda: engine.open_stream(StreamOptions()),
             clock,
             resume,
-            **arguments,
+            listening,
         )
 
     return open_session
@@ -224,7 +223,9 @@ def test_a_session_that_is_given_up_gives_both_up(open_session: Opener, embedder
     assert second.passes[0].is_given_up
 
 
-class AlwaysACommand(Listening):
+class AlwaysACommand:
+    constraint = None
+
     def understand(self, hypothesis: Hypothesis) -> Heard:
         command = Command("TurnOn", {}, 1.0) if hypothesis.text else None
         return Heard(hypothesis, command, hypothesis.text)
