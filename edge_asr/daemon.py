@@ -30,6 +30,7 @@ from edge_asr.metrics.instruments import Instruments
 from edge_asr.resources.affinity import pin_to
 from edge_asr.resources.delegation import take_delegated_group
 from edge_asr.resources.memory import read_process_memory
+from edge_asr.resources.npu import read_npu_loads
 from edge_asr.resources.thermal import hottest_celsius
 from edge_asr.servers.access import HttpAccess
 from edge_asr.servers.admin_door import AdminDoor
@@ -338,7 +339,7 @@ class Daemon:
         return status_document(
             self._recognizer.status(),
             self.doors,
-            Machine(read_process_memory(os.getpid()).resident_bytes, hottest_celsius()),
+            Machine(read_process_memory(os.getpid()).resident_bytes, hottest_celsius(), read_npu_loads()),
             version=__version__,
             uptime_s=time.monotonic() - self._started_s,
             microphone=self._listening.state if self._listening is not None else None,

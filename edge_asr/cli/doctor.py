@@ -63,6 +63,7 @@ def _examine(invocation: Invocation) -> Iterator[Finding]:
     yield from examination.examine_doors(settings.server)
     served = settings.model or active_name(store)
     yield from examination.examine_store(store, served)
+    yield from examination.examine_npus(settings.engine, store.installed())
     try:
         model = choose_model(store, settings.model)
     except ModelError as error:

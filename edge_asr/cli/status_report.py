@@ -84,9 +84,14 @@ def _figure_lines(document: dict[str, Any]) -> list[tuple[str, str]]:
         ("decoded", f"{_duration(stats['audio_s'] if stats else 0)} of audio"),
         ("memory", f"worker {_mib(memory['worker'])}, front {_mib(memory['front'])}"),
         ("temperature", f"{celsius:.0f} °C" if celsius is not None else "no sensor"),
+        *([("NPU", _npu(loads))] if (loads := document.get("npu_loads")) else []),
         ("restarts", str(document["restarts"])),
         *([("microphone", _microphone(microphone))] if microphone else []),
     ]
+
+
+def _npu(loads: dict[str, float]) -> str:
+    return ", ".join(f"{core} {load:.0%}" for core, load in loads.items()) + " busy"
 
 
 def _microphone(microphone: dict[str, str]) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -13,18 +14,21 @@ from edge_asr.diagnosis.engine import engine_findings, model_load_findings, prov
 from edge_asr.diagnosis.finding import Finding
 from edge_asr.diagnosis.memory import memory_group_findings, model_memory_findings, swap_findings
 from edge_asr.diagnosis.network import DoorAddress, port_findings
+from edge_asr.diagnosis.npu import npu_findings, rknn_version_findings
 from edge_asr.diagnosis.power import governor_findings, power_findings, temperature_findings
 from edge_asr.diagnosis.probes import try_model, try_providers, try_sound_library
 from edge_asr.diagnosis.processor import feature_findings, system_findings
 from edge_asr.diagnosis.sound import device_findings, library_findings, permission_findings, session_findings
 from edge_asr.diagnosis.storage import model_findings, space_findings, writable_findings
-from edge_asr.errors import EdgeAsrError, StoreNotWritable
+from edge_asr.engines.provider_table import CPU, PROVIDERS, RKNN_RUNTIME
+from edge_asr.errors import EdgeAsrError, ModelDamaged, StoreNotWritable
 from edge_asr.resources.accounts import read_account
 from edge_asr.resources.board import read_board
 from edge_asr.resources.cgroup import has_memory_controller, own_group
 from edge_asr.resources.frequency import read_policies
 from edge_asr.resources.listeners import read_listeners
 from edge_asr.resources.memory import available_bytes
+from edge_asr.resources.npu import find_device_file, read_npu_driver, read_rknn_runtime
 from edge_asr.resources.processes import read_running_program
 from edge_asr.resources.procfs import read_text
 from edge_asr.resources.sound import read_capture_devices
@@ -35,6 +39,7 @@ from edge_asr.resources.wall_clock import read_wall_clock
 from edge_asr.settings import EngineSettings, ServerSettings
 from edge_asr.store.digest import check_files
 from edge_asr.store.inspect import inspect_model
+from edge_asr.store.rknn_header import read_rknn
 from edge_asr.store.store import DEFAULT_MODEL, InstalledModel, ModelStore
 from edge_asr.workers.loading import needed_bytes
 
@@ -68,6 +73,27 @@ def examine_doors(settings: ServerSettings, root: Path = Path("/")) -> Iterator[
         listener.pid: read_running_program(listener.pid, root) for listener in listeners if listener.pid is not None
     }
     yield from port_findings(tuple(_doors(settings)), listeners, programs)
+
+
+def examine_npus(
+    settings: EngineSettings, models: Sequence[InstalledModel], root: Path = Path("/")
+) -> Iterator[Finding]:
+    """What NPUs need of the board: their drivers, their libraries, and versions that fit together.
+
+    Args:
+        settings: Which provider is configured.
+        models: The installed ones, for what they were compiled with.
+        root: Where ``dev``, ``sys`` and ``usr`` are.
+    """
+    configured = settings.provider.strip().lower()
+    for provider in PROVIDERS.values():
+        met = {check: find_device_file(check.paths, root) is not None for check in provider.checks}
+        yield from npu_findings(
+            provider, met, is_configured=provider.name == configured, has_fallback=settings.fallback == CPU
+        )
+    library = find_device_file(RKNN_RUNTIME.paths, root)
+    if library is not None:
+        yield from rknn_version_findings(read_rknn_runtime(library), read_npu_driver(root), _compilers(models))
 
 
 def examine_store(store: ModelStore, served: str) -> Iterator[Finding]:
@@ -111,6 +137,17 @@ def _memory_for(model: InstalledModel) -> Iterator[Finding]:
     except OSError:
         return  # a file is missing, which the store's examination says
     yield from model_memory_findings(model.manifest.name, needed, available_bytes())
+
+
+def _compilers(models: Sequence[InstalledModel]) -> Mapping[str, str]:
+    """Of models for Rockchip's NPU: the version of the toolkit that compiled them."""
+    compilers = {}
+    for model in models:
+        for file in model.manifest.files.values():
+            if file.path.endswith(".rknn"):
+                with suppress(ModelDamaged):  # the store's examination says so
+                    compilers[model.manifest.name] = read_rknn(model.directory / file.path).toolkit
+    return compilers
 
 
 def _whats_wrong(model: InstalledModel) -> EdgeAsrError | None:

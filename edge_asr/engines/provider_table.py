@@ -75,12 +75,13 @@ _RKNN_FAMILIES = ("zipformer-transducer", "zipformer2-transducer", "zipformer2-c
 
 QNN_FAMILIES = ("zipformer2-ctc", "nemo-ctc-streaming", "zipformer2-transducer", "zipformer-transducer")
 
+RKNN_RUNTIME = DeviceCheck(
+    "Rockchip's runtime librknnrt.so",
+    ("usr/lib/librknnrt.so", "usr/lib/*/librknnrt.so", "lib/librknnrt.so", "usr/local/lib/librknnrt.so"),
+    "install librknnrt.so 2.2.0, the version known to work",
+)
 _RKNN_CHECKS = (
-    DeviceCheck(
-        "Rockchip's runtime librknnrt.so",
-        ("usr/lib/librknnrt.so", "usr/lib/*/librknnrt.so", "lib/librknnrt.so", "usr/local/lib/librknnrt.so"),
-        "install librknnrt.so 2.2.0, the version known to work",
-    ),
+    RKNN_RUNTIME,
     DeviceCheck(
         "the kernel's NPU driver",
         ("sys/kernel/debug/rknpu", "sys/module/rknpu", "dev/rknpu", "sys/class/devfreq/*npu*", "dev/dri/by-path/*npu*"),

@@ -174,6 +174,9 @@ class Instruments:
         self._temperature = Gauge(
             "edge_asr_temperature_celsius", "Hottest sensor, degrees Celsius; NaN: there is none.", registry=registry
         )
+        self._npu_load = Gauge(
+            "edge_asr_npu_load_ratio", "How busy a core of the NPU was of late, 0 to 1.", ["core"], registry=registry
+        )
         self._heat_share = Gauge(
             "edge_asr_heat_capacity_ratio",
             "Share of the workers' capacity that the machine's heat and clock leave; 1: all of it.",
@@ -318,6 +321,11 @@ class Instruments:
         self._heat_share.set(capacity_share)
         for cause in _THROTTLE_CAUSES:
             self._throttled.labels(cause).set(cause in throttling)
+
+    def npu(self, loads: Mapping[str, float]) -> None:
+        """How busy each core of the NPU is; none where the kernel does not say."""
+        for core, load in loads.items():
+            self._npu_load.labels(core).set(load)
 
     def serve_lighter(self, is_lighter: bool) -> None:
         """Whether new sessions get the lighter model."""

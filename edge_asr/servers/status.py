@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -32,6 +32,8 @@ class Machine:
     front_rss_bytes: int
     temperature_c: float | None
     """Hottest sensor; ``None`` where there is none."""
+    npu_loads: Mapping[str, float] = field(default_factory=dict)
+    """How busy each core of the NPU was of late, 0 to 1; empty where the kernel does not say."""
 
 
 def status_document(
@@ -64,6 +66,7 @@ def status_document(
             else None
         ),
         "temperature_c": machine.temperature_c,
+        "npu_loads": dict(machine.npu_loads),
         "workers": [
             {key: value for key, value in msgspec.to_builtins(worker).items() if key != "stats"}
             for worker in pool.workers

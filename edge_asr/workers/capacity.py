@@ -14,6 +14,7 @@ from pathlib import Path
 from edge_asr.clock import Clock
 from edge_asr.errors import NotReady
 from edge_asr.metrics.instruments import Instruments
+from edge_asr.resources.npu import read_npu_loads
 from edge_asr.sessions.admission import Admission, Candidate
 from edge_asr.settings import Settings
 from edge_asr.workers.heat_sensor import HeatSensor
@@ -144,6 +145,7 @@ class Capacity:
         elif before < 1 <= heat.share:
             _logger.info("the machine has cooled down")
         self._instruments.heat(heat.temperature_c, heat.share, heat.throttling)
+        self._instruments.npu(read_npu_loads(self._root))
         for place in places:
             vitals = self._note_process(place)
             vitals.look_at_threads(self._root)

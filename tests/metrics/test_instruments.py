@@ -139,6 +139,13 @@ def test_decoding_steps_fall_into_buckets_across_the_lives_of_a_worker(instrumen
     assert registry.get_sample_value("edge_asr_decode_step_seconds_count", {"worker": "0"}) == 8
 
 
+def test_each_core_of_the_npu_is_told():
+    registry = new_registry()
+    Instruments(registry).npu({"0": 0.82, "1": 0.0})
+    assert registry.get_sample_value("edge_asr_npu_load_ratio", {"core": "0"}) == 0.82
+    assert registry.get_sample_value("edge_asr_npu_load_ratio", {"core": "1"}) == 0.0
+
+
 def test_heat_and_the_lighter_model_are_told():
     registry = new_registry()
     instruments = Instruments(registry)

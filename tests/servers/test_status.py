@@ -22,6 +22,12 @@ def test_a_serving_daemon_says_what_it_runs_and_how_fast() -> None:
     assert document["doors"] == [{"door": "http", "address": "http://127.0.0.1:8765", "access": "this machine only"}]
 
 
+def test_the_npus_cores_are_told_where_the_kernel_shows_them() -> None:
+    machine = Machine(0, None, {"0": 0.82, "1": 0.0})
+    assert status_document(SERVING, (), machine, version="1", uptime_s=0)["npu_loads"] == {"0": 0.82, "1": 0.0}
+    assert status_document(SERVING, (), MACHINE, version="1", uptime_s=0)["npu_loads"] == {}
+
+
 def test_a_starting_daemon_says_what_it_waits_for() -> None:
     document = status_document(STARTING, (), MACHINE, version="1.2.3", uptime_s=0)
     assert (document["state"], document["reason"]) == ("starting", "the model is being loaded")
