@@ -106,6 +106,13 @@ def test_a_model_is_shown_with_its_timing_sizes_and_licence(run: Run, home: Path
     assert re.search(r"^  model +model\.int8\.onnx  \d\.\d+ MB$", shown, re.MULTILINE)
 
 
+def test_a_model_is_shown_with_the_providers_that_can_run_it(run: Run, home: Path) -> None:
+    providers = json.loads(run("models", "show", "starter-en", "--json").out)["providers"]
+    assert providers[0] == "cpu"
+    assert {"openvino", "cuda"} <= set(providers)
+    assert not {"rknn", "qnn", "hailo", "ascend"} & set(providers)  # they need files compiled for them
+
+
 def test_a_model_that_is_not_here_is_shown_from_the_catalogue(run: Run, home: Path) -> None:
     facts = json.loads(run("models", "show", "t-one-ru", "--json").out)
     assert (facts["installed"], facts["sample_rate_hz"], facts["chunk_ms"]) == (False, 8000, 300)
