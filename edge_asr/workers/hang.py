@@ -12,6 +12,13 @@ from edge_asr.resources.processes import ProcessActivity
 from edge_asr.settings import WorkerSettings
 
 SAMPLE_EVERY_S = 0.25
+SPOKE_S = 0.5
+"""A worker that has said something so lately runs, and is not looked at: the kernel's files of all its threads cost more
+than the silence of a session. Credits come more often than this, heartbeats once a second."""
+
+REST_S = 1.0
+"""Between two looks at whether there is work."""
+
 LATEST_SAMPLE_S = 1.0
 """Between two samples; when more time has passed, this process was held up itself and knows nothing."""
 
@@ -19,7 +26,9 @@ STOPPED_AFTER_S = 0.2
 """All threads stopped, seen twice."""
 
 ASLEEP_AFTER_S = 2.4
-"""No thread has run, and heartbeats are a second apart."""
+"""Nothing was said, and heartbeats are a second apart."""
+ASLEEP_FOR_S = ASLEEP_AFTER_S - SPOKE_S - SAMPLE_EVERY_S
+"""And no thread has run since it was looked at first."""
 
 STOPPED = "it was stopped by a signal"
 """The reason that blames nobody's audio."""
@@ -41,6 +50,11 @@ class HangWatch:
         self._activity: ProcessActivity | None = None
         self._since_s = 0.0
 
+    @staticmethod
+    def next_look_s(silent_s: float) -> float:
+        """Seconds until the worker is to be looked at, when its last message came ``silent_s`` ago."""
+        return max(SAMPLE_EVERY_S, SPOKE_S - silent_s)
+
     def forget(self) -> None:
         """It has no sessions now; what it does tells nothing."""
         self._activity = None
@@ -49,7 +63,7 @@ class HangWatch:
         """Why it is taken to hang, as a clause; empty while it is not.
 
         Args:
-            activity: Of its threads, now; ``None`` when it cannot be read.
+            activity: Of its threads, now; ``None`` when it cannot be read, or need not, since it has just spoken.
             now_s: Monotonic seconds.
             silent_s: Since its last message.
             without_progress_s: Since its decode thread last reported.
@@ -57,7 +71,7 @@ class HangWatch:
         still_s = self._still_s(activity, now_s)
         if activity is not None and activity.states == _STOPPED and still_s > STOPPED_AFTER_S:
             return STOPPED
-        if activity is not None and activity.states <= _ASLEEP and min(still_s, silent_s) > ASLEEP_AFTER_S:
+        if activity is not None and activity.states <= _ASLEEP and still_s > ASLEEP_FOR_S and silent_s > ASLEEP_AFTER_S:
             return f"it has not run for {still_s:.1f} s although there is work"
         if silent_s > self._settings.hang_timeout_s:
             return f"it did not answer for {silent_s:.0f} s"

@@ -21,7 +21,7 @@ from edge_asr.resources.memory import read_process_memory
 from edge_asr.resources.processes import read_activity
 from edge_asr.workers.backoff import Backoff
 from edge_asr.workers.device_health import DeviceHealth, runs_on_device
-from edge_asr.workers.hang import SAMPLE_EVERY_S, HangWatch
+from edge_asr.workers.hang import REST_S, SPOKE_S, HangWatch
 from edge_asr.workers.messages import Configure, FromWorker, Heartbeat, LoadFailed, Ready, Stats, ToWorker
 from edge_asr.workers.process import Launch, WorkerProcess
 
@@ -241,18 +241,21 @@ class Supervisor:
 
     async def _end_when_it_hangs(self, process: WorkerProcess) -> None:
         """Kill a worker that has sessions and says nothing, or says that it lives and decodes nothing."""
-        watch, had_sessions = HangWatch(self._launch.settings), False
+        watch, had_sessions, rest_s = HangWatch(self._launch.settings), False, REST_S
         while True:
-            await asyncio.sleep(SAMPLE_EVERY_S)
+            await asyncio.sleep(rest_s)
             now_ns = self._clock.now_ns()
             if not (had_sessions and self._has_sessions()):
                 # What it said before there was work tells nothing about now.
                 had_sessions = self._has_sessions()
                 self._heard_ns = self._decoded_ns = now_ns
                 watch.forget()
+                rest_s = SPOKE_S if had_sessions else REST_S
                 continue
             silent_s, without_progress_s = (now_ns - self._heard_ns) / 1e9, (now_ns - self._decoded_ns) / 1e9
-            reason = watch.reason(read_activity(process.pid), now_ns / 1e9, silent_s, without_progress_s)
+            rest_s = watch.next_look_s(silent_s)
+            activity = read_activity(process.pid) if silent_s >= SPOKE_S else None
+            reason = watch.reason(activity, now_ns / 1e9, silent_s, without_progress_s)
             if reason:
                 process.kill(reason)
                 return

@@ -6,7 +6,7 @@ import pytest
 
 from edge_asr.resources.processes import ProcessActivity
 from edge_asr.settings import WorkerSettings
-from edge_asr.workers.hang import SAMPLE_EVERY_S, HangWatch
+from edge_asr.workers.hang import SAMPLE_EVERY_S, SPOKE_S, HangWatch
 
 STOPPED = ProcessActivity(frozenset("T"), 7)
 ASLEEP = ProcessActivity(frozenset("S"), 7)
@@ -56,6 +56,18 @@ def test_a_worker_that_runs_now_and_then_is_not_asleep(watch: HangWatch) -> None
 
 def test_a_worker_that_speaks_is_not_asleep(watch: HangWatch) -> None:
     assert not any(watch.reason(ASLEEP, number * SAMPLE_EVERY_S, 0.5, 0.5) for number in range(20))
+
+
+def test_a_worker_that_has_just_spoken_is_left_alone_until_it_is_silent() -> None:
+    assert HangWatch.next_look_s(0.125) == SPOKE_S - 0.125
+    assert HangWatch.next_look_s(SPOKE_S) == HangWatch.next_look_s(5.0) == SAMPLE_EVERY_S
+
+
+def test_a_worker_that_is_looked_at_only_since_it_is_silent_is_known_as_early(watch: HangWatch) -> None:
+    samples = [SPOKE_S + SAMPLE_EVERY_S * number for number in range(9)]
+    said = [watch.reason(ASLEEP, silent_s, silent_s, silent_s) for silent_s in samples]
+    assert samples[-1] == 2.5
+    assert [bool(reason) for reason in said] == [False] * 8 + [True]
 
 
 def test_nothing_is_concluded_by_a_front_that_was_held_up_itself(watch: HangWatch) -> None:
