@@ -10,6 +10,7 @@ from edge_asr.audio import Float32Array
 
 QUIETEST_DBFS = -120.0
 """What digital silence is said to have."""
+_LEAST_POWER = np.float32(10 ** (QUIETEST_DBFS / 10))
 
 
 def usable(samples: Float32Array) -> Float32Array:
@@ -43,8 +44,10 @@ def window_levels_dbfs(samples: Float32Array, window_samples: int) -> Float32Arr
     The mean is left out because a constant offset, which cheap sound cards have, is not sound.
     """
     windows = samples[: len(samples) // window_samples * window_samples].reshape(-1, window_samples)
-    power = windows.var(axis=1, dtype=np.float32)
-    return cast("Float32Array", 10 * np.log10(np.maximum(power, np.float32(10 ** (QUIETEST_DBFS / 10)))))
+    # As windows.var(axis=1), without its layers of Python: called for every piece of live audio, twice.
+    deviations = windows - np.add.reduce(windows, axis=1, keepdims=True) / np.float32(window_samples)
+    power = np.einsum("ij,ij->i", deviations, deviations) / np.float32(window_samples)
+    return cast("Float32Array", 10 * np.log10(np.maximum(power, _LEAST_POWER)))
 
 
 def loudest_dbfs(samples: Float32Array, window_samples: int) -> float:

@@ -74,14 +74,14 @@ class OffsetRemover:
 
     def _lines(self, samples: Float32Array) -> list[tuple[float, float, int]]:
         """What each part of a frame among the samples loses at its beginning and its end, and its length."""
+        cuts = [0, *range(self._frame - self._filled, len(samples), self._frame)]
+        sums: list[float] = np.add.reduceat(samples, cuts, dtype=np.float64).tolist() if len(samples) else []
         lines: list[tuple[float, float, int]] = []
-        begin = 0
-        while begin < len(samples):
-            count = min(self._frame - self._filled, len(samples) - begin)
+        for begin, end, part_sum in zip(cuts, [*cuts[1:], len(samples)], sums, strict=False):
+            count = end - begin
             lines.append((self._at(self._filled), self._at(self._filled + count), count))
-            self._sum += float(samples[begin : begin + count].sum(dtype=np.float64))
+            self._sum += part_sum
             self._filled += count
-            begin += count
             if self._filled == self._frame:
                 self._end_frame()
         return lines
