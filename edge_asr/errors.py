@@ -10,7 +10,8 @@
      │  ├ AudioNotFound
      │  ├ AudioUnreadable
      │  ├ AudioUnsupported
-     │  └ TooLittleSpeech
+     │  ├ TooLittleSpeech
+     │  └ TranscriptUnwritable
      ├ ModelError                the model is missing, damaged, of the wrong family or too new
      │  ├ ModelNotFound
      │  ├ ModelDamaged
@@ -98,6 +99,7 @@ __all__ = [
     "StoreBusy",
     "StoreNotWritable",
     "TooLittleSpeech",
+    "TranscriptUnwritable",
     "UnknownProvider",
     "WeightsNotFinite",
     "WorkerDied",
@@ -193,6 +195,20 @@ class TooLittleSpeech(InputError, ValueError):
         self.path = str(path)
         self.needed_s = needed_s
         super().__init__(f"{self.path}: there is less than {needed_s:g} s of speech in it; speak some sentences")
+
+
+class TranscriptUnwritable(InputError, OSError):
+    """A recording's transcript cannot have its name where it would go: too long, or taken by a folder."""
+
+    code = "transcript_unwritable"
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path = path
+        self.reason = reason
+        super().__init__(f"{path} cannot be written ({reason}); give the recording another name")
+
+    def __str__(self) -> str:
+        return f"{self.path} cannot be written ({self.reason}); give the recording another name"
 
 
 class ModelError(EdgeAsrError):

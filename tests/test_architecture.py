@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "edge_asr"
 
 LAYERS = {
     "audio": 0, "events": 0, "languages": 0, "requests": 0, "errors": 0, "settings": 0, "clock": 0,
-    "manifest": 0, "families": 0, "scoring": 0, "subtitles": 0, "__version__": 0,
+    "manifest": 0, "families": 0, "filenames": 0, "scoring": 0, "subtitles": 0, "__version__": 0,
     "statistics": 0, "distributions": 0, "charts": 0, "tally": 0,
     "sources": 1, "store": 1, "engines": 1, "resources": 1, "metrics": 1,
     "pipeline": 2, "commands": 2, "workload": 2,

@@ -12,7 +12,8 @@ from edge_asr.batch.ledger import Entry, Ledger
 from edge_asr.batch.messages import Done, Heard, Lost, Outcome, Returned, Task, Unusable
 from edge_asr.batch.recordings import Recording, Stamp, stamp_of
 from edge_asr.batch.transcripts import write_transcripts
-from edge_asr.errors import WorkerDied
+from edge_asr.errors import TranscriptUnwritable, WorkerDied
+from edge_asr.filenames import readable, to_text
 
 MOST_ATTEMPTS = 2
 """A recording on which so many workers ended is left alone: it may be what ends them."""
@@ -104,7 +105,7 @@ class Foreman:
     def _give(self, number: int) -> None:
         path = self._recordings[number].path
         self._out[number] = stamp_of(path)
-        self._crew.give(Task(number, str(path.absolute())))
+        self._crew.give(Task(number, to_text(str(path.absolute()))))
 
     def _take(self, outcome: Outcome) -> None:
         stamp = self._out.pop(outcome.number)
@@ -120,7 +121,11 @@ class Foreman:
                 self._pending.appendleft(number)
 
     def _write(self, recording: Recording, stamp: Stamp | None, heard: Sequence[Heard]) -> None:
-        outputs = write_transcripts(self._output, self._render(recording, heard))
+        try:
+            outputs = write_transcripts(self._output, self._render(recording, heard))
+        except TranscriptUnwritable as error:
+            self._give_up(recording, stamp, error.code, str(error))
+            return
         audio_s = sum(channel.audio_s for channel in heard)
         self._ledger.record(_entry(recording, stamp, outputs=outputs, audio_s=round(audio_s, 3)))
         self.report.done += 1
@@ -140,7 +145,7 @@ class Foreman:
         if attempts < MOST_ATTEMPTS:
             self._doubtful.append(number)
             return
-        sentence = f"{recording.path}: {attempts} workers ended while they heard it ({message})"
+        sentence = f"{readable(str(recording.path))}: {attempts} workers ended while they heard it ({message})"
         self._give_up(recording, stamp, WorkerDied.code, sentence)
 
 
@@ -155,11 +160,11 @@ def _entry(
 ) -> Entry:
     size_bytes, mtime_ns = (stamp.size_bytes, stamp.mtime_ns) if stamp else (0, 0)
     return Entry(
-        place=recording.place,
-        file=str(recording.path),
+        place=to_text(recording.place),
+        file=to_text(str(recording.path)),
         size_bytes=size_bytes,
         mtime_ns=mtime_ns,
-        outputs=outputs or {},
+        outputs={to_text(name): size for name, size in (outputs or {}).items()},
         audio_s=audio_s,
         code=code,
         message=message,

@@ -11,6 +11,7 @@ from edge_asr.audio import AudioChunk
 from edge_asr.batch.messages import Done, Heard, Order, Task, Unusable
 from edge_asr.clock import MonotonicClock
 from edge_asr.errors import EdgeAsrError, InputError, SessionError
+from edge_asr.filenames import from_text, readable
 from edge_asr.requests import Channel, SessionOptions
 from edge_asr.sessions.decode_loop import DecodeLoop
 from edge_asr.sources.base import AudioSource
@@ -59,10 +60,11 @@ class Hearer:
 
     def hear(self, task: Task, on_chunk: Callable[[], None] = _at_once) -> Done | Unusable:
         """All wanted channels of one recording; ``on_chunk`` is called for each half second of audio or so."""
+        path = from_text(task.path)
         try:
-            return Done(task.number, tuple(self._channels(Path(task.path), on_chunk)))
+            return Done(task.number, tuple(self._channels(Path(path), on_chunk)))
         except (InputError, SessionError) as error:
-            return Unusable(task.number, error.code, _sentence(task.path, error))
+            return Unusable(task.number, error.code, _sentence(path, error))
 
     def _channels(self, path: Path, on_chunk: Callable[[], None]) -> Iterator[Heard]:
         for name, source in open_channels(path, self._channel):
@@ -100,4 +102,4 @@ def _told(source: AudioSource, on_chunk: Callable[[], None]) -> Iterator[AudioCh
 
 def _sentence(path: str, error: EdgeAsrError) -> str:
     sentence = str(error)
-    return sentence if path in sentence else f"{path}: {sentence}"
+    return readable(sentence if path in sentence else f"{path}: {sentence}")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -17,6 +18,7 @@ import msgspec
 
 from edge_asr.batch.recordings import Recording, Stamp, stamp_of
 from edge_asr.errors import BatchBusy, ConfigurationError, MachineError
+from edge_asr.filenames import from_text, to_text
 
 FOLDER = ".edge-asr-batch"
 FILE = "ledger.jsonl"
@@ -40,6 +42,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, tag="recording"):
     """A recording that needs no more work, or that could not be used."""
 
     place: str
+    """As of :func:`~edge_asr.filenames.to_text`, and so are the other names: file systems take more than JSON does."""
     file: str
     size_bytes: int
     mtime_ns: int
@@ -96,12 +99,12 @@ class Ledger:
 
     def is_done(self, recording: Recording) -> bool:
         """Whether the recording was heard as it is now, and its transcripts are still there."""
-        entry = self._entries.get(recording.place)
+        entry = self._entries.get(to_text(recording.place))
         return (
             entry is not None
             and not entry.code
             and entry.stamp == stamp_of(recording.path)
-            and all(_size(self._output / name) == size for name, size in entry.outputs.items())
+            and all(_size(self._output / from_text(name)) == size for name, size in entry.outputs.items())
         )
 
     def record(self, entry: Entry) -> None:
@@ -115,7 +118,8 @@ class Ledger:
 
     def close(self) -> None:
         """Let the next process in."""
-        self._file.close()
+        with suppress(OSError):  # a line that could not be written was told, and is written again here
+            self._file.close()
 
     def _append(self, line: _Line) -> None:
         try:

@@ -30,7 +30,7 @@ class Task(msgspec.Struct, frozen=True):
     number: int
     """Which of the recordings, from 0; the answer repeats it."""
     path: str
-    """Absolute; on a cluster the same on every machine."""
+    """Absolute, as of :func:`~edge_asr.filenames.to_text`; on a cluster the same on every machine."""
 
 
 class Ready(msgspec.Struct, frozen=True, tag="ready"):

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from edge_asr.errors import ConfigurationError
+from edge_asr.filenames import readable
 from edge_asr.workload import AUDIO_SUFFIXES
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+"""Some editors begin a file with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +60,25 @@ def find_recordings(inputs: Sequence[str], output: Path) -> list[Recording]:
             continue
         seen.add(real)
         if (other := found.get(recording.place)) is not None:
+            same = readable(str(output / recording.place))
             raise ConfigurationError(
-                f"{other.path} and {recording.path} would both be written to {output / recording.place}; name the "
-                "folder that holds both instead"
+                f"{readable(str(other.path))} and {readable(str(recording.path))} would both be written to {same}; "
+                "name the folder that holds both instead"
             )
         found[recording.place] = recording
     return list(found.values())
 
 
-def read_list(lines: Iterable[str]) -> Iterator[str]:
-    """The paths in a list, one a line; empty lines and lines that begin with ``#`` are left out."""
-    for line in lines:
-        path = line.rstrip("\r\n")
-        if path.strip() and not path.startswith("#"):
-            yield path
+def read_list(content: bytes) -> list[str]:
+    """The paths in a list, which need not be UTF-8.
+
+    One a line, without empty lines and lines that begin with ``#``; or, as ``find -print0`` writes them, each with a
+    zero byte behind it, whatever else is in it.
+    """
+    if b"\0" in content:
+        return [os.fsdecode(path) for path in content.split(b"\0") if path]
+    lines = (line.rstrip(b"\r") for line in content.removeprefix(_BYTE_ORDER_MARK).split(b"\n"))
+    return [os.fsdecode(line) for line in lines if line.strip() and not line.startswith(b"#")]
 
 
 def _all(inputs: Sequence[str], output: str) -> Iterator[Recording]:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from edge_asr.batch.ledger import FOLDER
-from edge_asr.errors import MachineError
+from edge_asr.errors import MachineError, TranscriptUnwritable
+from edge_asr.filenames import readable
+
+_ABOUT_THE_NAME = frozenset(
+    (errno.ENAMETOOLONG, errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ELOOP, errno.EINVAL, errno.EILSEQ)
+)
+"""Too long, taken by a folder, or with characters that this file system has not: FAT knows neither colon nor \\xff."""
 
 
 def write_transcripts(output: Path, documents: Mapping[str, str]) -> dict[str, int]:
@@ -21,7 +28,8 @@ def write_transcripts(output: Path, documents: Mapping[str, str]) -> dict[str, i
         Path to size in bytes, for the ledger. Everything is on disk: a power failure loses none of it.
 
     Raises:
-        MachineError: One cannot be written.
+        TranscriptUnwritable: This one cannot have its name there; others can.
+        MachineError: Nothing can be written any more.
     """
     return {name: _write(output, name, text.encode()) for name, text in documents.items()}
 
@@ -38,7 +46,9 @@ def _write(output: Path, name: str, content: bytes) -> int:
         unfinished.replace(path)
         _flush_folder(path.parent)
     except OSError as error:
-        raise MachineError(f"cannot write {path}: {error.strerror}") from error
+        if error.errno in _ABOUT_THE_NAME:
+            raise TranscriptUnwritable(readable(str(path)), error.strerror) from error
+        raise MachineError(f"cannot write {readable(str(path))}: {error.strerror}") from error
     return len(content)
 
 

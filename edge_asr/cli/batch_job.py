@@ -35,6 +35,7 @@ from edge_asr.settings import Settings, WorkerSettings
 from edge_asr.store.store import InstalledModel
 from edge_asr.workers.loading import needed_bytes
 from edge_asr.workers.models import installed_punctuation
+from edge_asr.workload import AUDIO_SUFFIXES
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,8 @@ def run_job(wishes: Wishes, settings: Settings) -> int:
         EdgeAsrError: Nothing can be begun, or nobody can go on; what is done is in the ledger.
     """
     recordings = find_recordings(wishes.inputs, wishes.output)
+    if not recordings:
+        remark(f"nothing named is a recording: folders are searched for {', '.join(sorted(AUDIO_SUFFIXES))}")
     store = open_store()
     model = choose_model(store, settings.model, prefers_dictation=True)
     if note := words_note(store, model):
@@ -133,13 +136,9 @@ def _run(foreman: Foreman, recordings: Sequence[Recording]) -> Report:
         raise
 
 
-def _listed(name: str) -> Iterator[str]:
+def _listed(name: str) -> list[str]:
     try:
-        if name == STANDARD_INPUT:
-            yield from read_list(sys.stdin)
-        else:
-            with Path(name).open(encoding="utf-8", errors="surrogateescape") as file:
-                yield from read_list(file)
+        return read_list(sys.stdin.buffer.read() if name == STANDARD_INPUT else Path(name).read_bytes())
     except OSError as error:
         raise InputError(f"{name}: the list of recordings cannot be read ({error.strerror})") from error
 

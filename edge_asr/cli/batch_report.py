@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from edge_asr.batch.foreman import Report
+from edge_asr.filenames import from_text, readable
 
 
 def sentence(report: Report, wall_s: float) -> str:
@@ -26,7 +27,10 @@ def json_report(report: Report, wall_s: float, crew: str) -> str:
     document = {
         "done": report.done,
         "done_before": report.done_before,
-        "bad": [{"file": entry.file, "code": entry.code, "message": entry.message} for entry in report.bad],
+        "bad": [
+            {"file": readable(from_text(entry.file)), "code": entry.code, "message": entry.message}
+            for entry in report.bad
+        ],
         "audio_s": round(report.audio_s, 3),
         "wall_s": round(wall_s, 3),
         "lost_workers": report.lost_workers,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from edge_asr.events import Final, Partial, Word
+from edge_asr.filenames import readable
 from edge_asr.protocols.final_fields import final_fields
 from edge_asr.subtitles import joined_text, srt, vtt
 
@@ -90,7 +91,8 @@ def json_line(entry: dict[str, object]) -> str:
 
 
 def _place(file: str, channel: str) -> dict[str, object]:
-    return {"file": file, "channel": channel} if channel else {"file": file}
+    named: dict[str, object] = {"file": readable(file)}
+    return {**named, "channel": channel} if channel else named
 
 
 def _word_entry(word: Word) -> dict[str, object]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from edge_asr.batch.foreman import Foreman, Report
-from edge_asr.batch.ledger import Ledger
+from edge_asr.batch.ledger import FOLDER, Ledger
 from edge_asr.batch.messages import Done, Heard, Lost, Outcome, Returned, Task, Unusable
 from edge_asr.batch.recordings import Recording
 from edge_asr.errors import MachineError
@@ -154,7 +154,27 @@ def test_one_that_changes_while_it_is_heard_is_heard_again_by_the_next_run(outpu
 
 
 def test_a_transcript_that_cannot_be_written_ends_the_run_by_its_path(output, recordings) -> None:
-    (output / "0.wav.txt").mkdir(parents=True)
+    (output / FOLDER).mkdir(parents=True)
+    (output / FOLDER / "unfinished").symlink_to("/dev/full")
 
     with pytest.raises(MachineError, match=r"cannot write .*0\.wav\.txt"):
         run(output, recordings, ToldCrew(1, {}))
+
+
+def test_a_name_that_is_no_text_is_remembered(output, tmp_path) -> None:
+    path = tmp_path / "\udcff.wav"
+    path.write_bytes(b"audio")
+    recordings = [Recording(path, path.name)]
+    run(output, recordings, ToldCrew(1, {}))
+
+    assert run(output, recordings, ToldCrew(1, {})).done_before == 1
+
+
+def test_a_transcript_that_cannot_have_its_name_holds_nobody_up(output, recordings) -> None:
+    (output / "3.wav.txt").mkdir(parents=True)
+
+    report = run(output, recordings, ToldCrew(1, {}))
+
+    assert report.done == 5
+    assert [(entry.place, entry.code) for entry in report.bad] == [("3.wav", "transcript_unwritable")]
+    assert "3.wav.txt cannot be written (Is a directory); give the recording another name" in report.bad[0].message

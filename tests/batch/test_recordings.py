@@ -49,4 +49,12 @@ def test_one_that_is_missing_is_listed_to_be_named_at_the_end(folder) -> None:
 
 
 def test_a_list_has_comments_and_empty_lines() -> None:
-    assert list(read_list(["# calls\n", "\n", "/srv/a b.wav\n", " c.wav"])) == ["/srv/a b.wav", " c.wav"]
+    assert read_list(b"# calls\n\n/srv/a b.wav\n c.wav") == ["/srv/a b.wav", " c.wav"]
+
+
+def test_a_list_may_come_from_an_editor_that_marks_it_and_ends_lines_in_its_own_way() -> None:
+    assert read_list(b"\xef\xbb\xbfa.wav\r\nb.wav\r\n") == ["a.wav", "b.wav"]
+
+
+def test_a_list_with_zero_bytes_holds_any_name() -> None:
+    assert read_list(b"# a\nb.wav\0\xff.wav\0") == ["# a\nb.wav", "\udcff.wav"]

@@ -115,3 +115,9 @@ def test_a_final_line_of_jsonl() -> None:
         "file": "a.wav", "segment": 0, "type": "final",
         "text": "go forward", "reason": "silence", "start_s": 0.5, "end_s": 1.3,
     }  # fmt: skip
+
+
+def test_a_name_that_is_no_text_leaves_a_document_that_can_be_read() -> None:
+    transcript = RecordingTranscript("\udcff.wav", "left", "starter-en", 1.0, (), 0.1)
+
+    assert json.loads(document([transcript], "json").encode())[0]["file"] == r"\xff.wav"
