@@ -25,7 +25,7 @@ PIECE_S = 0.1
 PAUSE_S = 1.6
 """Longer than the endpoint rule waits, so that every recording becomes a final of its own."""
 PATIENCE_S = 60.0
-"""For the end of a session after its last audio."""
+"""For the next word of a session. One that is only late, on a machine that cannot keep up, is not lost."""
 GOES_ON = "engine_restarted"
 
 
@@ -73,15 +73,23 @@ class Client:
         self.broken_by = ""
         self._daemon = daemon
         self._sound = sound
+        self._said_s = 0.0
 
     async def talk(self, *, is_paced: bool = True) -> None:
         """The whole conversation."""
         try:
-            longest_s = PATIENCE_S + len(self._sound) / 2 / RATE_HZ
-            async with opened(self._daemon) as socket, asyncio.timeout(longest_s), asyncio.TaskGroup() as group:
-                group.create_task(self._hear(socket))
+            async with (
+                opened(self._daemon) as socket,
+                asyncio.timeout(PATIENCE_S) as patience,
+                asyncio.TaskGroup() as group,
+            ):
+                group.create_task(self._hear(socket, patience))
                 await self._say(socket, is_paced=is_paced)
-        except* (OSError, WebSocketException, TimeoutError) as errors:
+        except* TimeoutError:
+            all_s = len(self._sound) / 2 / RATE_HZ
+            said = f"{self._said_s:.0f} s of {all_s:.0f} s said, {len(self.finals)} finals heard"
+            self.broken_by = f"not a word for {PATIENCE_S:.0f} s; {said}"
+        except* (OSError, WebSocketException) as errors:
             self.broken_by = self.broken_by or repr(errors.exceptions[0])
 
     async def _say(self, socket: ClientConnection, *, is_paced: bool) -> None:
@@ -89,12 +97,14 @@ class Client:
         started = time.monotonic()
         for first in range(0, len(self._sound), step):
             await socket.send(self._sound[first : first + step])
+            self._said_s = (first + step) / 2 / RATE_HZ
             if is_paced:
                 await asyncio.sleep(max(0.0, started + (first + step) / 2 / RATE_HZ - time.monotonic()))
         await socket.send('{"type":"finish"}')
 
-    async def _hear(self, socket: ClientConnection) -> None:
+    async def _hear(self, socket: ClientConnection, patience: asyncio.Timeout) -> None:
         async for text in socket:
+            patience.reschedule(asyncio.get_running_loop().time() + PATIENCE_S)
             message = json.loads(text)
             if message["type"] == "final":
                 self.finals.append(message["text"])
