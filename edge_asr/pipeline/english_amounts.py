@@ -140,7 +140,7 @@ def _may_be_time(words: Sequence[str], found: Read[int]) -> bool:
 
 def _cardinal_text(value: int) -> str:
     for name, scale in reversed(SCALES.items()):
-        if scale >= SCALES["million"] and value and value % scale == 0:
+        if scale >= SCALES["million"] and 0 < value < 1000 * scale and value % scale == 0:
             return f"{value // scale} {name}"
     return f"{value:,}" if value >= 10_000 else str(value)
 

@@ -131,6 +131,8 @@ def read_digits(words: Sequence[str], at: int) -> Read[str] | None:
         end += 2 if times > 1 else 1
     if word_at(words, end) in NUMBER_WORDS - DIGITS.keys():
         return None  # "two three hundred": the last digit begins another number
+    if digits == "1800":
+        return None  # "one eight hundred dollars"
     return Read(digits, end) if len(digits) >= 3 else None
 
 

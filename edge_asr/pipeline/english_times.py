@@ -23,7 +23,8 @@ _AMBIGUOUS_MONTHS = words_of("march may august")
 """Other words too: before a number they are months only where that is an ordinal or a year."""
 
 _BEFORE_TIMES = words_of("at by until till before after around about since from is it's")
-_BEFORE_MINUTES_TO = words_of("at by until is it's")
+_BEFORE_MINUTES_TO = words_of("at by until it's")
+_BEFORE_IS = words_of("it time")
 _BEHIND_PRICES = words_of("dollar dollars euro euros pound pounds yen percent")
 
 
@@ -37,8 +38,10 @@ def past_or_to(words: Sequence[str], at: int) -> Read[str] | None:
         if said is None or said.value >= 30:
             return None
         minutes = said.value
+        if not minutes:
+            return None
         end = said.end + 1 if word_at(words, said.end) in ("minute", "minutes") else said.end
-        if word_at(words, end) == "to" and word_at(words, at - 1) not in _BEFORE_MINUTES_TO:
+        if word_at(words, end) == "to" and (words[end + 2 : end + 3] == ["odds"] or not _tells_time(words, at)):
             return None
     hour = read_below_hundred(words, end + 1)
     if hour is None or not 1 <= hour.value <= 12 or word_at(words, end) not in ("past", "to"):
@@ -50,13 +53,22 @@ def past_or_to(words: Sequence[str], at: int) -> Read[str] | None:
     return Read(f"{hour.value - 1 or 12}:{60 - minutes:02}", hour.end)
 
 
+def _tells_time(words: Sequence[str], at: int) -> bool:
+    """Whether "ten to six" is a time here: "it is ten to six", and not "the score is"."""
+    before = word_at(words, at - 1)
+    return before in _BEFORE_MINUTES_TO or (before == "is" and word_at(words, at - 2) in _BEFORE_IS)
+
+
 def clock(words: Sequence[str], at: int) -> Read[str] | None:
-    """``eight o'clock``, ``three thirty p m``, ``at seven oh five``, ``fourteen hundred hours``."""
+    """``eight o'clock``, ``three thirty p m``, ``at seven oh five``, ``fourteen hundred hours``.
+
+    "Eight hundred hours" may be a month of work; who tells the time says "zero eight hundred".
+    """
     hour = read_below_hundred(words, at)
     if hour is None or hour.value > 24:
         return None
-    if words[hour.end : hour.end + 2] in (["hundred", "hours"], ["hundred", "hour"]):
-        return Read(f"{hour.value:02}:00", hour.end + 2)
+    if hour.value >= 10 and words[hour.end : hour.end + 2] == ["hundred", "hours"]:
+        return None if word_at(words, hour.end + 2) == "of" else Read(f"{hour.value:02}:00", hour.end + 2)
     if not 1 <= hour.value <= 12 or hour.end - at > 1:
         return None
     if word_at(words, hour.end) == "o'clock":
@@ -83,7 +95,7 @@ def _half_day(words: Sequence[str], at: int, *, may_be_verb: bool) -> Read[str] 
     word = word_at(words, at)
     if word in ("a", "p") and word_at(words, at + 1) == "m":
         return Read(f"{word}.m.", at + 2)
-    if word in ("pm", "p.m", "a.m") or (word == "am" and not may_be_verb):
+    if word in ("pm", "p.m", "a.m") or (word == "am" and not may_be_verb and word_at(words, at + 1) != "i"):
         return Read(f"{word[0]}.m.", at + 1)
     return None
 

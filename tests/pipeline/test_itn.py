@@ -64,6 +64,7 @@ ENGLISH = {
     "it is seven thirty": "it is 7:30",
     "at ten o'clock": "at 10:00",
     "at ten to six": "at 5:50",
+    "the time is ten to six": "the time is 5:50",
     "fourteen hundred hours": "14:00",
     # Measures
     "ninety nine percent": "99%",
@@ -85,6 +86,15 @@ ENGLISH = {
     "may i have one": "may i have one",
     "one by one": "one by one",
     "a twenty second timer": "a twenty second timer",
+    "the score is five to one": "the score is five to one",
+    "it's five to one odds": "it's five to one odds",
+    "at seven am i late": "at seven am i late",
+    "at zero to one": "at zero to one",
+    "zero past one": "zero past one",
+    "one eight hundred dollars": "one eight hundred dollars",
+    "eight hundred hours of practice": "800 hours of practice",
+    "fourteen hundred hours of practice": "1400 hours of practice",
+    "one billion two hundred million": "1,200,000,000",
 }
 
 CHINESE = {
