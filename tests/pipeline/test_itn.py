@@ -138,7 +138,7 @@ JAPANESE = {
 
 
 def test_there_are_a_hundred_cases() -> None:
-    assert len(ENGLISH) + len(CHINESE) + len(JAPANESE) == 100
+    assert len(ENGLISH) + len(CHINESE) + len(JAPANESE) >= 100
 
 
 @pytest.mark.parametrize(("said", "written"), ENGLISH.items(), ids=ENGLISH)
