@@ -203,6 +203,8 @@ class WakeSettings:
     """Silence after which the phrase is needed again; it is after each final, too."""
 
     def __post_init__(self) -> None:
+        if not all(map(str.strip, self.phrases)):
+            raise ConfigurationError("wake.phrases holds an empty phrase; leave it out")
         _in_range("wake", "threshold", self.threshold, 0.01, 0.99)
         _in_range("wake", "boost", self.boost, 0, 10)
         _in_range("wake", "listen_ms", self.listen_ms, 500, 600_000)

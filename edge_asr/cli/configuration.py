@@ -31,6 +31,9 @@ DEFAULT_ORIGIN = "default"
 
 AUTO = "auto"
 
+_MOST_CHARACTERS = 1 << 20
+"""More is no configuration but the wrong file, perhaps one without an end."""
+
 _PREFIX = "EDGE_ASR_"
 _NOT_SETTINGS = frozenset(("EDGE_ASR_HOME",))
 """Variables that other parts read: the place of the model store."""
@@ -112,11 +115,16 @@ def read_layer(path: Path) -> Layer:
         ConfigurationError: It cannot be read, is not TOML, or holds something unknown or wrong.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        with path.open(encoding="utf-8-sig") as file:  # editors on Windows begin it with a byte order mark
+            text = file.read(_MOST_CHARACTERS + 1)
     except OSError as error:
         raise ConfigurationError(f"configuration file {path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise ConfigurationError(f"configuration file {path} is not text in UTF-8") from error
+    if len(text) > _MOST_CHARACTERS:
+        raise ConfigurationError(
+            f"configuration file {path} holds more than {_MOST_CHARACTERS} characters; name another"
+        )
     return toml_layer(text, str(path))
 
 

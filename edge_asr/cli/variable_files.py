@@ -38,7 +38,7 @@ def _read(name: str, path: str, value: str | None) -> str:
     if value:
         raise ConfigurationError(f"{name} and {name.removesuffix(SUFFIX)} are both set; unset one")
     try:
-        with Path(path).open(encoding="utf-8") as file:
+        with Path(path).open(encoding="utf-8-sig") as file:
             text = file.read(_MOST_CHARACTERS + 1)
     except OSError as error:
         raise ConfigurationError(f"{name}: {path} cannot be read: {error.strerror}") from error

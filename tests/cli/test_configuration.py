@@ -7,7 +7,16 @@ from pathlib import Path
 import pytest
 
 from edge_asr.cli import configuration
-from edge_asr.cli.configuration import KEYS, Layer, environment_layer, load, merge, option_layer, toml_layer
+from edge_asr.cli.configuration import (
+    KEYS,
+    Layer,
+    environment_layer,
+    load,
+    merge,
+    option_layer,
+    read_layer,
+    toml_layer,
+)
 from edge_asr.errors import ConfigurationError
 from edge_asr.settings import Settings
 
@@ -206,3 +215,23 @@ def test_values_out_of_range_are_told_together_with_those_of_a_wrong_type() -> N
         "a.toml: unknown setting engine.providr; did you mean engine.provider?",
         "a.toml: limits.max_sessions = 0 is outside 1 to 10000",
     ]
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path) -> None:
+    path = tmp_path / "edge-asr.toml"
+    path.write_bytes(b"\xef\xbb\xbf[engine]\nthreads = 3\n")
+
+    assert merge([read_layer(path)]).settings.engine.threads == 3
+
+
+def test_a_file_without_an_end_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="/dev/zero holds more than 1048576 characters"):
+        read_layer(Path("/dev/zero"))
+
+
+def test_an_empty_wake_phrase_is_refused(tmp_path) -> None:
+    path = tmp_path / "edge-asr.toml"
+    path.write_text('[wake]\nphrases = ["hey computer", " "]\n')
+
+    with pytest.raises(ConfigurationError, match=r"wake\.phrases holds an empty phrase; leave it out"):
+        merge([read_layer(path)])
