@@ -47,7 +47,7 @@ def _write(output: Path, name: str, content: bytes) -> int:
         _flush_folder(path.parent)
     except OSError as error:
         if error.errno in _ABOUT_THE_NAME:
-            raise TranscriptUnwritable(readable(str(path)), error.strerror) from error
+            raise TranscriptUnwritable(readable(str(path)), str(error.strerror)) from error
         raise MachineError(f"cannot write {readable(str(path))}: {error.strerror}") from error
     return len(content)
 
