@@ -13,8 +13,8 @@ from edge_asr.settings import WorkerSettings
 
 SAMPLE_EVERY_S = 0.25
 SPOKE_S = 0.5
-"""A worker that has said something so lately runs, and is not looked at: the kernel's files of all its threads cost more
-than the silence of a session. Credits come more often than this, heartbeats once a second."""
+"""A worker that has said something so lately runs, and is not looked at: the kernel's files of all its threads cost
+more than the silence of a session. Credits come more often than this, heartbeats once a second."""
 
 REST_S = 1.0
 """Between two looks at whether there is work."""
