@@ -48,6 +48,7 @@ def test_the_bundled_model_the_catalogue_and_the_clips_are_inside(wheel: Path) -
     assert {
         "edge_asr/_models/starter-en/manifest.toml",
         "edge_asr/_models/starter-en/model.int8.onnx",
+        "edge_asr/_models/starter-en-transducer/encoder.int8.onnx",
         "edge_asr/_models/moonshine-tiny-en.toml",
         "edge_asr/_systemd/edge-asr.service",
         "edge_asr/_systemd/user/edge-asr.service",

@@ -218,7 +218,7 @@ def test_a_directory_without_a_model_is_not_imported(run: Run, home: Path, tmp_p
 ALL_BUNDLED_ARE_WHOLE = "".join(
     f"{name}: whole, and it loads (cpu)\n" for name in ("starter-en", "starter-en-fp32", "starter-en-transducer")
 )
-"""Those of a checkout; the wheel holds the first one."""
+"""Those of a checkout; the wheel holds the first and the last one."""
 
 
 def test_the_bundled_models_are_whole_and_load(run: Run, home: Path) -> None:
