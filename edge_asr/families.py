@@ -41,6 +41,8 @@ class ModelFamily:
     """Whether the engine decodes several streams in one run."""
     sample_rate_hz: int = 16_000
     """Rate of the features, unless the manifest says otherwise."""
+    writes_sentences: bool = False
+    """Whether its models write capitals and punctuation themselves."""
 
     @property
     def recognises_speech(self) -> bool:
@@ -227,12 +229,14 @@ _FAMILIES = (
         kind="segment",
         factory="from_moonshine_v2",
         roles=("tokens", "encoder", "decoder"),
+        writes_sentences=True,
     ),
     ModelFamily(
         name="whisper",
         kind="segment",
         factory="from_whisper",
         roles=("tokens", "encoder", "decoder"),
+        writes_sentences=True,
         metadata={
             "encoder": (
                 "n_mels",

@@ -97,17 +97,24 @@ class WritingBook:
         languages: BCP 47 tags of what the model hears.
         load_punctuation: Loads what writes capitals and punctuation into English, when that is first asked for;
             ``None`` where no such model is installed.
+        is_written: Whether the model writes capitals and punctuation itself, so that nobody misses them.
 
     Raises:
         ConfigurationError: Something is configured that is not installed.
     """
 
     def __init__(
-        self, settings: TextSettings, languages: Sequence[str], load_punctuation: Callable[[], Writer] | None = None
+        self,
+        settings: TextSettings,
+        languages: Sequence[str],
+        load_punctuation: Callable[[], Writer] | None = None,
+        *,
+        is_written: bool = False,
     ) -> None:
         self._settings = settings
         self._languages = tuple(languages)
         self._load_punctuation = load_punctuation
+        self._is_written = is_written
         self._punctuate: Writer | Ignored | None = None
         if settings.itn:
             require_tables(languages)
@@ -147,7 +154,8 @@ class WritingBook:
         punctuate = self._loaded() if is_english else Ignored("punctuation_ignored", NO_MARKS)
         if isinstance(punctuate, Ignored):
             yield Punctuated(Capitalised(is_english))
-            yield punctuate
+            if not self._is_written:
+                yield punctuate
         else:
             yield Punctuated(punctuate)
 

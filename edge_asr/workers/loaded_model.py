@@ -28,6 +28,8 @@ class SecondModel:
 
     decoder: SegmentDecoder
     text_case: Literal["as_is", "lower"]
+    writes_sentences: bool = False
+    """Whether it writes capitals and punctuation itself."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from pathlib import Path
 from edge_asr.engines.instruments import NO_INSTRUMENTS, Instruments
 from edge_asr.engines.registry import load_engine, load_segment_decoder
 from edge_asr.errors import ConfigurationError, NotEnoughMemory
+from edge_asr.families import FAMILIES
 from edge_asr.manifest import MANIFEST_FILE, ModelManifest, read_manifest
 from edge_asr.pipeline.writing import Writer, WritingBook
 from edge_asr.resources.memory import available_bytes
@@ -62,7 +63,8 @@ def load_model(configure: Configure, instruments: Instruments = NO_INSTRUMENTS) 
     words_note = "" if adapted.graph else manifest.words_note  # which tells of the model's own graph
     second = load_second(Path(configure.second_model), manifest, settings) if configure.second_model else None
     spotter = load_spotter(Path(configure.wake_model), manifest, settings.wake) if configure.wake_model else None
-    writing = WritingBook(settings.text, manifest.languages, punctuation_of(configure))
+    is_written = writes_sentences(manifest) or (second is not None and second.writes_sentences)
+    writing = WritingBook(settings.text, manifest.languages, punctuation_of(configure), is_written=is_written)
     speakers = load_speakers(configure, settings.speakers)
     return LoadedModel(
         engine, manifest.languages, manifest.text_case, words_note, book, hotwords, writing, second, spotter, speakers
@@ -92,7 +94,13 @@ def load_second(directory: Path, first: ModelManifest, settings: WorkerConfigura
         memory_profile=settings.engine.memory_profile,
     )
     decoder, _choice = load_segment_decoder(directory, manifest, engine)
-    return SecondModel(decoder, manifest.text_case)
+    return SecondModel(decoder, manifest.text_case, writes_sentences(manifest))
+
+
+def writes_sentences(manifest: ModelManifest) -> bool:
+    """Whether the model writes capitals and punctuation itself."""
+    family = FAMILIES.get(manifest.family)
+    return family is not None and family.writes_sentences
 
 
 def punctuation_of(configure: Configure) -> Callable[[], Writer] | None:

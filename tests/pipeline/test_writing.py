@@ -49,6 +49,11 @@ def test_without_a_punctuation_model_there_are_capitals_and_a_note() -> None:
     assert (written(book, "hello"), book.notes) == ("Hello", (NO_MODEL,))
 
 
+def test_nobody_is_told_to_install_what_the_model_writes_itself() -> None:
+    book = WritingBook(TextSettings(punctuation=True), ["en"], is_written=True)
+    assert (written(book, "Hello, you"), book.notes) == ("Hello, you", ())
+
+
 def test_a_punctuation_model_that_cannot_be_loaded_is_told_and_not_tried_again() -> None:
     tried = []
 
