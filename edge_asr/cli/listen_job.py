@@ -17,7 +17,7 @@ from edge_asr.listening.microphone import Microphone
 from edge_asr.metrics.exposition import new_registry
 from edge_asr.metrics.instruments import Instruments
 from edge_asr.settings import Settings
-from edge_asr.workers.models import served
+from edge_asr.workers.models import served, why_no_second_model
 from edge_asr.workers.pool import Pool
 
 ONE_PRESS_S = 0.5
@@ -38,6 +38,8 @@ def run_job(settings: Settings, listen_format: ListenFormat) -> None:
     model = choose_model(store, settings.model, prefers_dictation=not settings.second_pass.model)
     if (note := words_note(store, model)) and not settings.engine.graph:
         remark(note)
+    if why := why_no_second_model(model.manifest, settings.second_pass):
+        remark(why)
     logging.getLogger("edge_asr.listening").setLevel(logging.ERROR)  # the captions say the same
     instruments = Instruments(new_registry())
     pool = Pool(served(store, model, settings), instruments)

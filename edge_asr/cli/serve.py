@@ -120,6 +120,7 @@ def run_daemon(invocation: Invocation, options: Mapping[str, tuple[str, object]]
     from edge_asr.daemon import Surroundings, serve
     from edge_asr.servers.access import DOORS
     from edge_asr.servers.activation import inherited_descriptors
+    from edge_asr.workers.models import why_no_second_model
 
     settings = invocation.configuration(options).settings
     _log_at(settings.log.level, invocation.verbosity)
@@ -127,6 +128,8 @@ def run_daemon(invocation: Invocation, options: Mapping[str, tuple[str, object]]
     model = choose_model(store, settings.model)
     if (note := words_note(store, model)) and not settings.engine.graph:
         remark(note)
+    if why := why_no_second_model(model.manifest, settings.second_pass):
+        remark(why)
     admin_socket, is_named = admin_socket_to_open(settings.server.admin_socket, os.environ)
 
     def read_settings(name: str) -> Settings:

@@ -36,7 +36,7 @@ from edge_asr.workers.configuration import pack
 from edge_asr.workers.enrolled import enrolled_voices
 from edge_asr.workers.loaded_model import LoadedModel
 from edge_asr.workers.loading import load_model
-from edge_asr.workers.models import installed_punctuation, second_model
+from edge_asr.workers.models import installed_punctuation, second_model, why_no_second_model
 
 _log = logging.getLogger(__name__)
 
@@ -122,7 +122,7 @@ def run_job(wishes: Wishes, settings: Settings) -> int:
             second_hearing=loaded.hear_again(InlinePass, settings.second_pass, clock),
             speaker_hearing=loaded.name_speakers(InlineEmbedding, settings.speakers, clock),
         )
-        job = _Job(wishes, loop, model.manifest.name, output, clock)
+        job = _Job(wishes, loop, model.manifest.name, output, clock, loaded.notes)
         try:
             with recording_bar(len(wishes.files), is_wanted=not wishes.has_partials) as show:
                 for number, file in enumerate(wishes.files):
@@ -149,7 +149,7 @@ def _load(store: ModelStore, model: InstalledModel, settings: Settings) -> Loade
     loaded = load_model(pack(model.directory, settings, vad, punctuation, behind, voices=voices))
     # The note tells of the model's own graph, and of its own finals.
     note_of_words = "" if settings.engine.graph or second else words_note(store, model)
-    for note in (note_of_words, *loaded.notes):
+    for note in (note_of_words, why_no_second_model(model.manifest, settings.second_pass), *loaded.notes):
         if note:
             remark(note)
     return loaded
@@ -162,6 +162,8 @@ class _Job:
     model: str
     output: TranscriptOutput
     clock: MonotonicClock
+    notes: tuple[str, ...]
+    """What was said of the model, and so of every recording."""
     status: int = exit_codes.DONE
     partials: PartialLine = field(default_factory=PartialLine)
 
@@ -189,7 +191,8 @@ class _Job:
         _log.info("%s: %.1f s of audio, real-time factor %.4f", file, transcript.audio_s, transcript.rtf)
         warnings = (*source.warnings, *transcript.remarks)
         for warning in warnings:
-            warn(f"{file}: {warning}")
+            if warning not in self.notes:  # said already, of all recordings
+                warn(f"{file}: {warning}")
         self.output.transcript(
             RecordingTranscript(
                 file=file,

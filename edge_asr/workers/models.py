@@ -117,10 +117,20 @@ def second_model(store: ModelStore, first: ModelManifest, settings: SecondPassSe
     Raises:
         ModelError: It is not installed.
     """
-    family = FAMILIES.get(first.family)
-    if not settings.model or (family is not None and family.kind != "streaming"):
+    if not settings.model or why_no_second_model(first, settings):
         return None
     return store.resolve(settings.model)
+
+
+def why_no_second_model(first: ModelManifest, settings: SecondPassSettings) -> str:
+    """Why the configured second model stays out of use; empty where it is used, or none is configured."""
+    family = FAMILIES.get(first.family)
+    if not settings.model or family is None or family.kind == "streaming":
+        return ""
+    return (
+        f"second_pass.model = {settings.model!r} is not used: {first.name} does not stream, and hears each segment "
+        "whole anyway; a second pass stands behind a streaming model"
+    )
 
 
 def unknown_model(name: str, installed: tuple[str, ...]) -> ModelNotFound:

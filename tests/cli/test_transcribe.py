@@ -17,6 +17,8 @@ import edge_asr
 from edge_asr.cli import transcription_job
 from edge_asr.engines.base import StreamOptions
 from edge_asr.engines.scripted import ScriptedEngine, ScriptedStream, ScriptedWord
+from edge_asr.pipeline.writing import NO_MODEL, WritingBook
+from edge_asr.settings import TextSettings
 from edge_asr.workers.loaded_model import LoadedModel
 from tests.sources.conftest import s16le, tone
 
@@ -120,6 +122,17 @@ class TestOutput:
         assert ran.status == 2
         assert "cannot write" in ran.err
         assert engine.options == []
+
+
+def test_what_the_model_lacks_is_said_once_for_all_recordings(run, wav, monkeypatch) -> None:
+    book = WritingBook(TextSettings(punctuation=True), ("en",))
+    loaded = LoadedModel(SpeakingEngine(), ("en",), writing=book)
+    monkeypatch.setattr(transcription_job, "load_model", lambda _configure: loaded)
+
+    ran = run("transcribe", "--punctuation", "--format", "jsonl", wav, wav)
+
+    assert ran.err.count("install the model") == 1
+    assert [json.loads(line)["warnings"] for line in ran.out.splitlines()] == [[NO_MODEL], [NO_MODEL]]
 
 
 @pytest.mark.usefixtures("engine")

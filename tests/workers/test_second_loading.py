@@ -19,7 +19,7 @@ from edge_asr.store.locations import StoreLocations
 from edge_asr.store.store import InstalledModel, ModelStore
 from edge_asr.workers.configuration import pack, unpack
 from edge_asr.workers.loading import load_second
-from edge_asr.workers.models import second_model
+from edge_asr.workers.models import second_model, why_no_second_model
 from edge_asr.workers.pool import Pool
 from edge_asr.workers.served_model import ServedModel
 from tests.support import tiny_models
@@ -57,6 +57,14 @@ def test_a_model_that_does_not_stream_has_none_behind_it(tmp_path: Path, tiny: I
         second_model(ModelStore(StoreLocations((tmp_path,), tmp_path)), tiny.manifest, SecondPassSettings("better"))
         is None
     )
+    assert why_no_second_model(tiny.manifest, SecondPassSettings("better")).startswith(
+        "second_pass.model = 'better' is"
+    )
+
+
+def test_nothing_is_said_of_a_second_model_that_is_used_or_not_wished_for(tiny: InstalledModel) -> None:
+    assert why_no_second_model(FIRST, SecondPassSettings("better")) == ""
+    assert why_no_second_model(tiny.manifest, SecondPassSettings()) == ""
 
 
 def test_another_second_model_needs_another_worker(tiny: InstalledModel) -> None:
