@@ -52,7 +52,7 @@ def show(invocation: Invocation, with_origin: bool, as_json: bool) -> None:
 @common_options
 @pass_invocation
 def check(invocation: Invocation, file: Path | None) -> None:
-    """Say whether a configuration file is right, and if not, everything that is wrong with it.
+    """Say what is wrong with a configuration file.
 
     Without FILE, what `edge-asr serve` would read here: the files, and EDGE_ASR_* of the environment.
 
@@ -78,9 +78,9 @@ def check(invocation: Invocation, file: Path | None) -> None:
 )
 @common_options
 def init(output: Path | None) -> None:
-    """Write a configuration file in which everything is explained and nothing is changed.
+    """Write a file that explains every setting.
 
-    Nothing is asked: what could be found out about this machine stands at its head, the words that choose each
+    Every setting stands there with its default, and nothing is changed. Nothing is asked: what could be found out about this machine stands at its head, the words that choose each
     microphone among it.
 
     \b

@@ -73,7 +73,9 @@ def show(*, name: str, as_json: bool) -> None:
 @common_options
 @click.argument("name", metavar="MODEL|MANIFEST.toml")
 def pull(*, name: str) -> None:
-    """Fetch a model of the catalogue, or of a manifest of your own; an interrupted download is continued.
+    """Fetch a model of the catalogue.
+
+    Or one of a manifest of your own. An interrupted download is continued.
 
     \b
     Example:
@@ -94,7 +96,9 @@ def pull(*, name: str) -> None:
 @click.option("--language", "languages", multiple=True, metavar="TAG", help="Language, such as en; may be repeated.")
 @click.argument("source", metavar="DIR|ARCHIVE", type=click.Path(exists=True, path_type=Path))
 def import_model(*, source: Path, name: str | None, languages: tuple[str, ...]) -> None:
-    """Install a model from a directory or an archive; its family is found by looking into the files.
+    """Install a model from a directory or archive.
+
+    Its family is found by looking into the files.
 
     \b
     Example:
@@ -117,7 +121,9 @@ def import_model(*, source: Path, name: str | None, languages: tuple[str, ...]) 
 @json_option
 @click.argument("names", metavar="[MODEL]...", nargs=-1)
 def verify(invocation: Invocation, *, names: tuple[str, ...], as_json: bool) -> None:
-    """Check every file, look into the graphs, and load the model in a process of its own.
+    """Check that models are whole and load.
+
+    Every file is checked, the graphs are looked into, and the model is loaded in a process of its own.
 
     \b
     Example:
@@ -195,7 +201,9 @@ def activate(invocation: Invocation, *, max_wer: float, watch: str | None, name:
 @common_options
 @pass_invocation
 def rollback(invocation: Invocation) -> None:
-    """Go back to the model that was active before, also in a daemon that runs on this machine.
+    """Go back to the model that was active before.
+
+    Also in a daemon that runs on this machine.
 
     \b
     Example:

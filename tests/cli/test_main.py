@@ -35,6 +35,11 @@ def fail_with(run, monkeypatch):
     return run_failing
 
 
+@pytest.mark.parametrize("group", ["config", "models"])
+def test_no_line_of_a_groups_help_is_cut_off(run, group) -> None:
+    assert "..." not in run(group, "--help").out.split("Commands:")[1]
+
+
 @pytest.mark.parametrize(
     ("error", "status"),
     [
