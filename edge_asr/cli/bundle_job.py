@@ -19,6 +19,9 @@ from edge_asr.errors import ConfigurationError
 from edge_asr.store.digest import check_files
 from edge_asr.store.store import InstalledModel, ModelStore
 
+SUFFIXES = (".tar", ".tar.gz", ".tgz")
+"""How names of archives end that ``tar xf`` is told to unpack."""
+
 
 @dataclass(frozen=True, slots=True)
 class Wish:
@@ -40,6 +43,8 @@ def run_job(wish: Wish) -> None:
         EdgeAsrError: A model or the configuration is wrong, or a wheel cannot be had.
     """
     require_folder(wish.output)
+    if not wish.output.name.endswith(SUFFIXES):
+        raise ConfigurationError(f"{wish.output} is no name of a tar archive; end it in {' or '.join(SUFFIXES)}")
     if wish.settings_file is not None:
         merge([read_layer(wish.settings_file)])
     chosen = chosen_models(open_store(), wish.models)

@@ -58,6 +58,14 @@ def test_a_wrong_configuration_is_refused_before_anything_is_fetched(run, wheel:
     assert not (tmp_path / "b.tar").exists()
 
 
+def test_a_name_that_is_no_archive_of_tar_is_refused_before_anything_is_fetched(run, wheel: Path, tmp_path: Path) -> None:
+    refused = run("bundle", "-o", tmp_path / "b.zip", "--wheel", wheel)
+    assert (refused.status, refused.err.splitlines()) == (
+        2,
+        [f"edge-asr: error: {tmp_path}/b.zip is no name of a tar archive; end it in .tar or .tar.gz or .tgz"],
+    )
+
+
 def test_a_model_that_is_not_here_is_the_model_s_fault(run, wheel: Path, tmp_path: Path) -> None:
     refused = run("bundle", "-o", tmp_path / "b.tar", "--wheel", wheel, "-m", "no-such-model")
     assert refused.status == 4
