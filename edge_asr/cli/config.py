@@ -80,8 +80,8 @@ def check(invocation: Invocation, file: Path | None) -> None:
 def init(output: Path | None) -> None:
     """Write a file that explains every setting.
 
-    Every setting stands there with its default, and nothing is changed. Nothing is asked: what could be found out about this machine stands at its head, the words that choose each
-    microphone among it.
+    Every setting stands there with its default, and nothing is changed. Nothing is asked: what could be found out about
+    this machine stands at its head, the words that choose each microphone among it.
 
     \b
     Example:

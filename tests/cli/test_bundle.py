@@ -58,7 +58,9 @@ def test_a_wrong_configuration_is_refused_before_anything_is_fetched(run, wheel:
     assert not (tmp_path / "b.tar").exists()
 
 
-def test_a_name_that_is_no_archive_of_tar_is_refused_before_anything_is_fetched(run, wheel: Path, tmp_path: Path) -> None:
+def test_a_name_that_is_no_archive_of_tar_is_refused_before_anything_is_fetched(
+    run, wheel: Path, tmp_path: Path
+) -> None:
     refused = run("bundle", "-o", tmp_path / "b.zip", "--wheel", wheel)
     assert (refused.status, refused.err.splitlines()) == (
         2,
