@@ -77,7 +77,7 @@ class DebianRoot:
             options: More of bubblewrap's.
             environment: Beside ``PLAIN``.
         """
-        variables = PLAIN | (environment or {}) | self.emulation()
+        variables = {**PLAIN, **(environment or {}), **self.emulation()}
         seen = ["--bind", str(self.folder), "/", "--dev", "/dev", "--proc", "/proc", *self._board()]
         seen += ["--ro-bind", "/etc/resolv.conf", "/etc/resolv.conf"] if has_network else ["--unshare-net"]
         apart = ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--die-with-parent", "--clearenv"]
