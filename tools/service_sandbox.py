@@ -102,7 +102,7 @@ def serve_and_ask(root: DebianRoot, unit: Path, user: str, client: Sequence[str]
         "groups": service.get("SupplementaryGroups", "").split(),
         "umask": int(service.get("UMask", "0022"), 8),
         # A service inherits nothing: without the name of the processor, qemu would emulate another than the board's.
-        "environment": {**environment(service), **root.emulation(), **(PATIENCE if root.is_emulated else {})},
+        "environment": {**dict(environment(service)), **root.emulation(), **(PATIENCE if root.is_emulated else {})},
         "client": list(client),
     }
     seen = [
