@@ -75,10 +75,16 @@ _RKNN_FAMILIES = ("zipformer-transducer", "zipformer2-transducer", "zipformer2-c
 
 QNN_FAMILIES = ("zipformer2-ctc", "nemo-ctc-streaming", "zipformer2-transducer", "zipformer-transducer")
 
+RKNN_CHIPS = ("rk3562", "rk3566", "rk3568", "rk3576", "rk3588")
+"""What models are compiled for."""
+
+RKNN_RUNTIME_VERSION = "2.2.0"
+"""Of ``librknnrt.so`` that sherpa-onnx is known to work with; files of a later toolkit may need a later one."""
+
 RKNN_RUNTIME = DeviceCheck(
     "Rockchip's runtime librknnrt.so",
     ("usr/lib/librknnrt.so", "usr/lib/*/librknnrt.so", "lib/librknnrt.so", "usr/local/lib/librknnrt.so"),
-    "install librknnrt.so 2.2.0, the version known to work",
+    f"install librknnrt.so {RKNN_RUNTIME_VERSION}, the version known to work",
 )
 _RKNN_CHECKS = (
     RKNN_RUNTIME,
@@ -104,8 +110,8 @@ _TABLE = (
     Provider(
         "rknn", "Rockchip NPU (RK3562, RK3566, RK3568, RK3576, RK3588)", "NPU", ("streaming",), ("rknn",),
         "sherpa-onnx built with RKNN, and librknnrt.so",
-        "install k2's wheel for RKNN (see docs/npu.md) and librknnrt.so 2.2.0, and convert the model with "
-        "`edge-asr quantize MODEL -o DIR --format rknn --target rk3588`",
+        f"install k2's wheel for RKNN (see docs/npu.md) and librknnrt.so {RKNN_RUNTIME_VERSION}, and convert the model "
+        "with `edge-asr quantize MODEL -o DIR --format rknn --target rk3588`",
         "the engine ends the process where it cannot; /sys/kernel/debug/rknpu/load shows the cores at work",
         families=_RKNN_FAMILIES, checks=_RKNN_CHECKS, refusal=b"-DSHERPA_ONNX_ENABLE_RKNN=ON",
     ),
