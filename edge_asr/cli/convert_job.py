@@ -126,6 +126,5 @@ def conversion_lines(report: Report) -> list[str]:
     for role, loop in report.loops.items():
         worst = min(loop.outputs, key=lambda output: output.cosine)
         lines.append(f"{role}: cosine {worst.cosine:.4f} at least ({worst.name}), over {loop.steps} steps")
-    if report.error_rate_before is not None and report.error_rate_after is not None:
-        lines.append(f"error rate: {report.error_rate_before:.2%} float, {report.error_rate_after:.2%} on the NPU")
+    lines.append(f"error rate: {report.error_rate_before:.2%} float, {report.error_rate_after:.2%} on the NPU")
     return lines

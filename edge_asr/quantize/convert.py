@@ -98,9 +98,9 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     recordings: int
     same_text: int
     """Recordings of which the simulator wrote what the float model writes."""
-    error_rate_before: float | None
-    error_rate_after: float | None
-    verdict: Literal["within", "over", "not judged"]
+    error_rate_before: float
+    error_rate_after: float
+    verdict: Literal["within", "over"]
     notes: tuple[str, ...] = ()
 
 
