@@ -14,12 +14,11 @@ from edge_asr.cli.messages import remark, warn
 from edge_asr.cli.quantize_job import parse_points, require_packages
 from edge_asr.cli.quantize_progress import quantize_progress
 from edge_asr.cli.stores import open_store
+from edge_asr.engines.provider_table import RKNN_CHIPS
 from edge_asr.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from edge_asr.quantize.convert import Report
-
-CHIPS = ("rk3562", "rk3566", "rk3568", "rk3576", "rk3588")
 
 RECIPES = {"rknn": ("auto", "fp16", "int8-static"), "qnn": ("auto", "int8-static")}
 """Format to the recipes that it can have."""
@@ -62,8 +61,8 @@ class NpuWishes:
         if recipe not in RECIPES[file_format]:
             usable = ", ".join(RECIPES[file_format])
             raise ConfigurationError(f"--recipe {recipe} is none for --format {file_format}; use one of: {usable}")
-        if file_format == "rknn" and target not in CHIPS:
-            raise ConfigurationError(f"--format rknn needs the chip it is for: --target {'|'.join(CHIPS)}")
+        if file_format == "rknn" and target not in RKNN_CHIPS:
+            raise ConfigurationError(f"--format rknn needs the chip it is for: --target {'|'.join(RKNN_CHIPS)}")
         if budget is not None and evaluation is None:
             raise ConfigurationError("--max-wer-increase needs recordings to measure by; add --eval MANIFEST")
         return cls(
@@ -127,6 +126,5 @@ def conversion_lines(report: Report) -> list[str]:
     for role, loop in report.loops.items():
         worst = min(loop.outputs, key=lambda output: output.cosine)
         lines.append(f"{role}: cosine {worst.cosine:.4f} at least ({worst.name}), over {loop.steps} steps")
-    if report.error_rate_before is not None and report.error_rate_after is not None:
-        lines.append(f"error rate: {report.error_rate_before:.2%} float, {report.error_rate_after:.2%} on the NPU")
+    lines.append(f"error rate: {report.error_rate_before:.2%} float, {report.error_rate_after:.2%} on the NPU")
     return lines

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from edge_asr.diagnosis.finding import Finding, Level
-from edge_asr.engines.provider_table import DeviceCheck, Provider
+from edge_asr.engines.provider_table import RKNN_RUNTIME, RKNN_RUNTIME_VERSION, DeviceCheck, Provider
 
-_KNOWN_TO_WORK = "2.2.0"
 _MAY_CRASH = ("2.3.", "2.4.")
 """What sherpa-onnx's documentation says of librknnrt."""
 
@@ -49,7 +48,7 @@ def rknn_version_findings(runtime: str, driver: str, models: Mapping[str, str]) 
     if not runtime:
         return
     parts = f"librknnrt.so {runtime}, driver {driver or 'of unknown version'}"
-    if runtime == _KNOWN_TO_WORK:
+    if runtime == RKNN_RUNTIME_VERSION:
         yield Finding("ok", "npu_runtime", parts)
     else:
         is_bad = runtime.startswith(_MAY_CRASH)
@@ -58,7 +57,7 @@ def rknn_version_findings(runtime: str, driver: str, models: Mapping[str, str]) 
             "npu_runtime",
             parts,
             f"sherpa-onnx {'may crash' if is_bad else 'is not known to work'} with it",
-            f"install librknnrt.so {_KNOWN_TO_WORK}, the version known to work",
+            RKNN_RUNTIME.advice,
         )
     for name, toolkit in models.items():
         if _numbers(toolkit) > _numbers(runtime):

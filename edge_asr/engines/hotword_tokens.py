@@ -7,13 +7,13 @@ stays the one it writes. A hotword made of such characters is cut into exactly t
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from edge_asr.engines.base import Hotword
+from edge_asr.engines.native_load import file_in_memory
 from edge_asr.errors import ModelUnsupported
 
 FIRST_ALIAS = 0xF0000
@@ -51,13 +51,8 @@ def token_table(tokens: Path, *, with_names: bool) -> Iterator[TokenTable]:
     if len(ids) > MOST_TOKENS:
         raise ModelUnsupported(tokens.name, f"it has {len(ids)} tokens; hotwords are possible up to {MOST_TOKENS}")
     aliases = "".join(f"\n{chr(FIRST_ALIAS + number)} {number}" for number in ids)
-    descriptor = os.memfd_create("edge-asr-tokens")
-    try:
-        with os.fdopen(os.dup(descriptor), "wb") as file:
-            file.write(content + aliases.encode() + b"\n")
-        yield TokenTable(Path(f"/proc/self/fd/{descriptor}"), len(ids))
-    finally:
-        os.close(descriptor)
+    with file_in_memory("tokens", content + aliases.encode() + b"\n") as path:
+        yield TokenTable(path, len(ids))
 
 
 def native_hotwords(hotwords: Iterable[Hotword], tokens: int) -> str:

@@ -5,7 +5,6 @@ Phrases come spelled in the model's tokens: the native code ends the process ove
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ import sherpa_onnx
 
 from edge_asr.audio import Float32Array
 from edge_asr.engines.base import Spotted
-from edge_asr.engines.native_load import load_error, model_files
+from edge_asr.engines.native_load import file_in_memory, load_error, model_files
 from edge_asr.errors import ModelUnsupported
 from edge_asr.families import FAMILIES
 from edge_asr.manifest import ModelManifest
@@ -100,20 +99,16 @@ def load_keywords(
         ModelDamaged: The engine cannot load it.
     """
     files = model_files(directory, manifest, FAMILIES[manifest.family])
-    lines = (f"{' '.join(phrase.tokens)} @{number}\n" for number, phrase in enumerate(phrases))
-    descriptor = os.memfd_create("edge-asr-keywords")
+    lines = "".join(f"{' '.join(phrase.tokens)} @{number}\n" for number, phrase in enumerate(phrases))
     try:
-        with os.fdopen(os.dup(descriptor), "w", encoding="utf-8") as file:
-            file.writelines(lines)
-        native = sherpa_onnx.KeywordSpotter(
-            **{role: str(files[role]) for role in ("tokens", "encoder", "decoder", "joiner")},
-            keywords_file=f"/proc/self/fd/{descriptor}",
-            num_threads=1,
-            keywords_threshold=threshold,
-            keywords_score=boost,
-        )
+        with file_in_memory("keywords", lines.encode()) as keywords:
+            native = sherpa_onnx.KeywordSpotter(
+                **{role: str(files[role]) for role in ("tokens", "encoder", "decoder", "joiner")},
+                keywords_file=str(keywords),
+                num_threads=1,
+                keywords_threshold=threshold,
+                keywords_score=boost,
+            )
     except (RuntimeError, ValueError) as error:
         raise load_error(manifest.name, str(error)) from error
-    finally:
-        os.close(descriptor)
     return KeywordModel(native, phrases, manifest.sample_rate_hz)

@@ -91,7 +91,8 @@ def construct(
         ProviderUnavailable: The engine fell back to the CPU and that is not allowed.
     """
     with ExitStack() as stack:
-        options = stack.enter_context(_options_file(session_options(settings, profile_prefix)))
+        content = session_options(settings, profile_prefix).encode()
+        options = stack.enter_context(file_in_memory("session-options", content))
         call = dict(arguments)
         call |= {"num_threads": native_threads(choice.provider, settings), "provider": f"{choice.provider}:{options}"}
         said = stack.enter_context(_overheard(is_needed=choice.provider != CPU))
@@ -159,11 +160,12 @@ def with_notes(choice: ProviderChoice, *notes: str) -> ProviderChoice:
 
 
 @contextmanager
-def _options_file(options: str) -> Iterator[Path]:
-    """The session options as a file in memory: it needs no writable disk, and vanishes with its descriptor."""
-    descriptor = os.memfd_create("edge-asr-session-options")
+def file_in_memory(name: str, content: bytes) -> Iterator[Path]:
+    """A file for native code to read: it needs no writable disk, and vanishes with its descriptor."""
+    descriptor = os.memfd_create(f"edge-asr-{name}")
     try:
-        os.write(descriptor, options.encode())
+        with os.fdopen(os.dup(descriptor), "wb") as file:
+            file.write(content)
         yield Path(f"/proc/self/fd/{descriptor}")
     finally:
         os.close(descriptor)

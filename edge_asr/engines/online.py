@@ -20,6 +20,7 @@ from typing import Any
 from edge_asr.audio import Float32Array
 from edge_asr.engines.base import EngineDescription, EngineStream, Hypothesis, StreamOptions, Token
 from edge_asr.engines.crew import Crew
+from edge_asr.engines.decodable import decodable
 from edge_asr.engines.decoding_graph import Rejection
 from edge_asr.engines.hotword_tokens import native_hotwords
 from edge_asr.engines.native_rules import has_rules, spelled
@@ -153,7 +154,7 @@ class OnlineEngine:
 
     def decode(self, streams: Sequence[EngineStream]) -> None:
         """One step of each stream, in one run where the family can, and on as many threads as there are."""
-        ours = self._checked(streams)
+        ours = decodable(streams, OnlineStream, self)
         try:
             self._crew.share(self._decode_natives, [stream.native for stream in ours])
         except (RuntimeError, IndexError) as error:
@@ -172,19 +173,6 @@ class OnlineEngine:
             return
         for native in natives:
             self._recognizer.decode_stream(native)
-
-    def _checked(self, streams: Sequence[EngineStream]) -> list[OnlineStream]:
-        """The streams, if the native engine survives decoding them; each of these mistakes would end the process."""
-        if not streams:
-            raise ValueError("no stream to decode")
-        ours = [stream for stream in streams if isinstance(stream, OnlineStream) and stream.engine is self]
-        if len(ours) != len(streams):
-            raise ValueError("a stream of another engine cannot be decoded here")
-        if len({id(stream) for stream in ours}) != len(ours):
-            raise ValueError("a stream may be decoded once per step")
-        if not all(stream.is_ready() for stream in ours):
-            raise ValueError("a stream is not ready")
-        return ours
 
     def _can_batch(self) -> bool:
         # Dynamic 8-bit quantization takes one scale over the whole batch, so a stream's text would depend on who else

@@ -22,16 +22,11 @@ from edge_asr.engines.ort_features import BINS, FEATURES, FRAME_SHIFT_S, Feature
 from edge_asr.engines.ort_path import Emitted
 from edge_asr.engines.ort_providers import NO_COVERAGE, OrtRuntime
 from edge_asr.engines.ort_session import Graph
-from edge_asr.engines.ort_states import Layout, layout_of
+from edge_asr.engines.ort_states import STEPPED_FAMILIES, Layout, layout_of
 from edge_asr.engines.ort_transducer import TransducerSearch
 from edge_asr.engines.token_text import TokenText
 from edge_asr.errors import ModelUnsupported
 from edge_asr.families import ModelFamily
-
-SERVED_FAMILIES = ("zipformer2-ctc", "nemo-ctc-streaming", "wenet-ctc-streaming", "zipformer2-transducer",
-                   "zipformer-transducer", "conformer-transducer", "lstm-transducer",
-                   "ebranchformer-transducer")  # fmt: skip
-"""Paraformer is missing: it decides only later how many tokens a stretch has."""
 
 
 class Search(Protocol):
@@ -108,7 +103,7 @@ class OrtRecognizer:
             ModelDamaged: A graph cannot be loaded, or its states do not pair.
             ProviderUnavailable: The provider does not run all of it.
         """
-        if family.name not in SERVED_FAMILIES:
+        if family.name not in STEPPED_FAMILIES:
             raise ModelUnsupported(family.name, "ONNX Runtime's own providers serve no models of this family")
         roles = [role for role in family.roles if role != "tokens"]
         graphs = {role: Graph(files[role], role, threads, runtime) for role in roles}

@@ -179,6 +179,9 @@ _LAYOUTS: Mapping[str, Callable[[Graph, Mapping[str, str]], Layout]] = {
     "wenet-ctc-streaming": _wenet,
 }
 
+STEPPED_FAMILIES = frozenset(_LAYOUTS)
+"""Paraformer is missing: it decides only later how many tokens a stretch has."""
+
 
 def _declared(graph: Graph, name: str, place: int) -> State:
     """A state whose sizes the graph itself declares; the one that varies is the batch's."""

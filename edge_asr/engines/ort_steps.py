@@ -21,8 +21,14 @@ class Step:
     inputs: Inputs
     streams: tuple[int, ...]
     """Places of the recordings in the batch that took part."""
-    output: Float32Array
-    """Their frames, (streams, frames, width)."""
+    outputs: list[npt.NDArray[Any]]
+    """Everything the graph puts out, states included, in its order."""
+
+    @property
+    def frames(self) -> Float32Array:
+        """What it says, (streams, frames, width)."""
+        frames: Float32Array = self.outputs[0]
+        return frames
 
 
 def steps_of(features: Float32Array, layout: Layout) -> int:
@@ -51,7 +57,7 @@ def run_steps(graph: Graph, layout: Layout, batch: Sequence[Float32Array]) -> It
             inputs[state.input] = state.of_first(states[state.input], active)
         outputs = graph.run(inputs)
         states = {state.input: outputs[state.output] for state in layout.states}
-        yield Step(inputs, tuple(order[:active]), outputs[0])
+        yield Step(inputs, tuple(order[:active]), outputs)
 
 
 def run_through(graph: Graph, layout: Layout, batch: Sequence[Float32Array]) -> list[Float32Array]:
@@ -60,17 +66,6 @@ def run_through(graph: Graph, layout: Layout, batch: Sequence[Float32Array]) -> 
         return [frames for one in batch for frames in run_through(graph, layout, [one])]
     pieces: list[list[Float32Array]] = [[] for _ in batch]
     for step in run_steps(graph, layout, batch):
-        for stream, frames in zip(step.streams, step.output, strict=True):
+        for stream, frames in zip(step.streams, step.frames, strict=True):
             pieces[stream].append(frames)
     return [np.concatenate(found) if found else np.empty((0, 0), np.float32) for found in pieces]
-
-
-def run_outputs(graph: Graph, layout: Layout, features: Float32Array) -> Iterator[list[npt.NDArray[Any]]]:
-    """Everything the graph puts out at each step of one recording, states included, in its order."""
-    states = {state.input: state.first(1) for state in layout.states}
-    for number in range(steps_of(features, layout)):
-        done = number * layout.shift_frames
-        window = features[done : done + layout.window_frames]
-        outputs = graph.run({**layout.further(window[np.newaxis], done), **states})
-        states = {state.input: outputs[state.output] for state in layout.states}
-        yield outputs

@@ -120,7 +120,7 @@ class TransducerRecogniser:
         yield "decoder", search.decoder_inputs([context])
         for step in run_steps(self._encoder, self._layout, [features]):
             yield "encoder", step.inputs
-            for frame in step.output[0]:
+            for frame in step.frames[0]:
                 inputs = search.joiner_inputs(frame[None], search.predictions([context]))
                 yield "joiner", inputs
                 token = search.best(self._joiner.run(inputs)[0][0])

@@ -9,13 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
 
 from edge_asr.families import FamilyKind
 
 CPU = "cpu"
-
-Hardware = Literal["CPU", "NPU", "GPU", "any"]
 
 _SAYS_FALLBACK = "the engine writes a line with “Fallback” to standard error when it uses the CPU instead"
 _ASSIGNED = "ONNX Runtime names the provider of every operator of the loaded graph; a rest on the CPU is refused"
@@ -38,7 +35,6 @@ class Provider:
     name: str
     title: str
     """For people."""
-    hardware: Hardware
     kinds: tuple[FamilyKind, ...]
     """Kinds of models that some engine runs on it; empty for none."""
     formats: tuple[str, ...]
@@ -75,10 +71,16 @@ _RKNN_FAMILIES = ("zipformer-transducer", "zipformer2-transducer", "zipformer2-c
 
 QNN_FAMILIES = ("zipformer2-ctc", "nemo-ctc-streaming", "zipformer2-transducer", "zipformer-transducer")
 
+RKNN_CHIPS = ("rk3562", "rk3566", "rk3568", "rk3576", "rk3588")
+"""What models are compiled for."""
+
+RKNN_RUNTIME_VERSION = "2.2.0"
+"""Of ``librknnrt.so`` that sherpa-onnx is known to work with; files of a later toolkit may need a later one."""
+
 RKNN_RUNTIME = DeviceCheck(
     "Rockchip's runtime librknnrt.so",
     ("usr/lib/librknnrt.so", "usr/lib/*/librknnrt.so", "lib/librknnrt.so", "usr/local/lib/librknnrt.so"),
-    "install librknnrt.so 2.2.0, the version known to work",
+    f"install librknnrt.so {RKNN_RUNTIME_VERSION}, the version known to work",
 )
 _RKNN_CHECKS = (
     RKNN_RUNTIME,
@@ -98,81 +100,81 @@ _QNN_CHECKS = (
 
 _TABLE = (
     Provider(
-        CPU, "processor", "CPU", _BOTH, ("onnx", "ort"), "any build of sherpa-onnx", "nothing to do",
+        CPU, "processor", _BOTH, ("onnx", "ort"), "any build of sherpa-onnx", "nothing to do",
         "there is nothing it could fall back to",
     ),
     Provider(
-        "rknn", "Rockchip NPU (RK3562, RK3566, RK3568, RK3576, RK3588)", "NPU", ("streaming",), ("rknn",),
+        "rknn", "Rockchip NPU (RK3562, RK3566, RK3568, RK3576, RK3588)", ("streaming",), ("rknn",),
         "sherpa-onnx built with RKNN, and librknnrt.so",
-        "install k2's wheel for RKNN (see docs/npu.md) and librknnrt.so 2.2.0, and convert the model with "
-        "`edge-asr quantize MODEL -o DIR --format rknn --target rk3588`",
+        f"install k2's wheel for RKNN (see docs/npu.md) and librknnrt.so {RKNN_RUNTIME_VERSION}, and convert the model "
+        "with `edge-asr quantize MODEL -o DIR --format rknn --target rk3588`",
         "the engine ends the process where it cannot; /sys/kernel/debug/rknpu/load shows the cores at work",
         families=_RKNN_FAMILIES, checks=_RKNN_CHECKS, refusal=b"-DSHERPA_ONNX_ENABLE_RKNN=ON",
     ),
     Provider(
-        "qnn", "Qualcomm Hexagon NPU", "NPU", ("streaming",), ("qnn",),
+        "qnn", "Qualcomm Hexagon NPU", ("streaming",), ("qnn",),
         "the plugin onnxruntime-qnn; sherpa-onnx does not offer QNN to Python",
         "run `pip install 'edge-asr[npu-qnn]'`, and convert the model with "
         "`edge-asr quantize MODEL -o DIR --format qnn`",
         _ASSIGNED, families=QNN_FAMILIES, checks=_QNN_CHECKS, package="onnxruntime_qnn",
     ),
     Provider(
-        "spacemit", "SpacemiT K1 and K3 (RISC-V)", "NPU", _BOTH, ("onnx",),
+        "spacemit", "SpacemiT K1 and K3 (RISC-V)", _BOTH, ("onnx",),
         "SpacemiT's build of sherpa-onnx and ONNX Runtime for riscv64",
         "install SpacemiT's build of sherpa-onnx on the board", _SAYS_FALLBACK,
         refusal=b"is for SpacemiT AI-CPUs only",
     ),
     Provider(
-        "openvino", "Intel NPU, GPU and processor", "any", _BOTH, ("onnx",),
+        "openvino", "Intel NPU, GPU and processor", _BOTH, ("onnx",),
         "sherpa-onnx built against an ONNX Runtime with OpenVINO",
         "build sherpa-onnx against an ONNX Runtime with OpenVINO, or use `ort:OpenVINO` with onnxruntime-openvino",
         _SAYS_FALLBACK, library="libonnxruntime_providers_openvino.so",
     ),
     Provider(
-        "cuda", "NVIDIA GPU", "GPU", _BOTH, ("onnx",), "k2's CUDA wheels of sherpa-onnx",
+        "cuda", "NVIDIA GPU", _BOTH, ("onnx",), "k2's CUDA wheels of sherpa-onnx",
         "install the CUDA build of sherpa-onnx", _SAYS_FALLBACK, library="libonnxruntime_providers_cuda.so",
     ),
     Provider(
-        "trt", "NVIDIA TensorRT", "GPU", ("streaming",), ("onnx",), "sherpa-onnx built with TensorRT",
+        "trt", "NVIDIA TensorRT", ("streaming",), ("onnx",), "sherpa-onnx built with TensorRT",
         "install a sherpa-onnx build with TensorRT", _SAYS_FALLBACK,
         library="libonnxruntime_providers_tensorrt.so",
     ),
     Provider(
-        "coreml", "Apple", "any", _BOTH, ("onnx",), "sherpa-onnx on macOS", "use another provider on Linux",
+        "coreml", "Apple", _BOTH, ("onnx",), "sherpa-onnx on macOS", "use another provider on Linux",
         _SAYS_FALLBACK, refusal=b"CoreML is for Apple only",
     ),
     Provider(
-        "xnnpack", "XNNPACK kernels on the processor", "CPU", _BOTH, ("onnx",),
+        "xnnpack", "XNNPACK kernels on the processor", _BOTH, ("onnx",),
         "sherpa-onnx built against an ONNX Runtime with XNNPACK",
         "build sherpa-onnx against an ONNX Runtime with XNNPACK, or use `ort:XNNPACK` with such an onnxruntime",
         _SAYS_FALLBACK,
     ),
     Provider(
-        "nnapi", "Android", "any", _BOTH, ("onnx",), "sherpa-onnx on Android", "use another provider on Linux",
+        "nnapi", "Android", _BOTH, ("onnx",), "sherpa-onnx on Android", "use another provider on Linux",
         _SAYS_FALLBACK, refusal=b"NNAPI is for Android only",
     ),
     Provider(
-        "directml", "Windows", "GPU", _BOTH, ("onnx",), "sherpa-onnx on Windows", "use another provider on Linux",
+        "directml", "Windows", _BOTH, ("onnx",), "sherpa-onnx on Windows", "use another provider on Linux",
         _SAYS_FALLBACK, refusal=b"DirectML is for Windows only",
     ),
     Provider(
-        "ascend", "Huawei Ascend (CANN)", "NPU", ("segment",), ("om",), "sherpa-onnx built with Ascend",
+        "ascend", "Huawei Ascend (CANN)", ("segment",), ("om",), "sherpa-onnx built with Ascend",
         "build sherpa-onnx with Ascend, and take a non-streaming model made for it", _SAYS_FALLBACK,
         why_not="sherpa-onnx runs non-streaming SenseVoice, Paraformer, Whisper and Zipformer-CTC on it only",
         refusal=b"-DSHERPA_ONNX_ENABLE_ASCEND_NPU=ON",
     ),
     Provider(
-        "axera", "Axera AX630C, AX650", "NPU", ("segment",), ("axmodel",), "sherpa-onnx built with Axera",
+        "axera", "Axera AX630C, AX650", ("segment",), ("axmodel",), "sherpa-onnx built with Axera",
         "build sherpa-onnx with Axera, and take a SenseVoice model made for it", _SAYS_FALLBACK,
         why_not="sherpa-onnx runs non-streaming SenseVoice on it only", refusal=b"-DSHERPA_ONNX_ENABLE_AXERA=ON",
     ),
     Provider(
-        "axcl", "Axera accelerator cards", "NPU", ("segment",), ("axmodel",), "sherpa-onnx built with AXCL",
+        "axcl", "Axera accelerator cards", ("segment",), ("axmodel",), "sherpa-onnx built with AXCL",
         "build sherpa-onnx with AXCL, and take a SenseVoice model made for it", _SAYS_FALLBACK,
         why_not="sherpa-onnx runs non-streaming SenseVoice on it only", refusal=b"-DSHERPA_ONNX_ENABLE_AXCL=ON",
     ),
     Provider(
-        "hailo", "Hailo-8, 8L, 10H (Raspberry Pi AI HAT+)", "NPU", (), (), "nothing that exists",
+        "hailo", "Hailo-8, 8L, 10H (Raspberry Pi AI HAT+)", (), (), "nothing that exists",
         "use the processor: the AI HAT+ does not help a streaming recogniser", "it never runs",
         why_not="sherpa-onnx has no Hailo backend, and no streaming model is published as HEF",
     ),

@@ -17,6 +17,7 @@ from edge_asr.engines.base import (
     Token,
     TokenConstraint,
 )
+from edge_asr.engines.decodable import decodable
 from edge_asr.engines.samples import usable
 from edge_asr.errors import EngineFailed
 
@@ -91,11 +92,7 @@ class ScriptedEngine:
 
     def decode(self, streams: Sequence[EngineStream]) -> None:
         """One step of each stream."""
-        ours = [stream for stream in streams if isinstance(stream, ScriptedStream) and stream.engine is self]
-        if not ours or len(ours) != len(streams):
-            raise ValueError("no stream to decode, or a stream of another engine")
-        if len({id(stream) for stream in ours}) != len(ours) or not all(stream.is_ready() for stream in ours):
-            raise ValueError("every stream must be ready, and be there once")
+        ours = decodable(streams, ScriptedStream, self)
         if self._on_decode is not None:
             try:
                 self._on_decode(ours)

@@ -38,6 +38,7 @@ from edge_asr.engines.base import (
     TokenBias,
     TokenConstraint,
 )
+from edge_asr.engines.decodable import decodable
 from edge_asr.engines.samples import usable, window_levels_dbfs
 from edge_asr.engines.stretch import Heard, StretchTracker
 from edge_asr.engines.vad import WINDOW_S, WINDOW_SAMPLES, VoiceActivity
@@ -160,16 +161,7 @@ class SegmentedEngine:
 
     def decode(self, streams: Sequence[EngineStream]) -> None:
         """One step of each stream, one after the other."""
-        if not streams:
-            raise ValueError("no stream to decode")
-        ours = [stream for stream in streams if isinstance(stream, SegmentedStream) and stream.engine is self]
-        if len(ours) != len(streams):
-            raise ValueError("a stream of another engine cannot be decoded here")
-        if len({id(stream) for stream in ours}) != len(ours):
-            raise ValueError("a stream may be decoded once per step")
-        if not all(stream.is_ready() for stream in ours):
-            raise ValueError("a stream is not ready")
-        for stream in ours:
+        for stream in decodable(streams, SegmentedStream, self):
             stream.step()
 
     def recognize(

@@ -21,7 +21,7 @@ from edge_asr.audio import Float32Array
 from edge_asr.engines.ort_providers import NO_COVERAGE, OrtRuntime
 from edge_asr.engines.ort_session import Graph
 from edge_asr.engines.ort_streaming import StreamingRunner
-from edge_asr.engines.provider_table import PROVIDERS
+from edge_asr.engines.provider_table import PROVIDERS, RKNN_RUNTIME_VERSION
 from edge_asr.engines.token_text import TokenText
 from edge_asr.errors import ConfigurationError, ModelUnsupported
 from edge_asr.families import CONTEXT, FAMILIES
@@ -36,7 +36,7 @@ from edge_asr.quantize.progress import Progress
 from edge_asr.quantize.qnn_model import RECIPE, compile_ahead, quantize_for_qnn
 from edge_asr.quantize.recorded_steps import RecordedSteps
 from edge_asr.quantize.rknn_model import custom_string, write_dataset
-from edge_asr.quantize.rknn_process import KNOWN_TO_WORK, Request, SimulatedGraph, ToolkitProcess, toolkit_process
+from edge_asr.quantize.rknn_process import Request, SimulatedGraph, ToolkitProcess, toolkit_process
 from edge_asr.quantize.save import save_model
 from edge_asr.quantize.softplus import join_softplus
 from edge_asr.quantize.state_loop import LoopComparison, compare_loops
@@ -98,9 +98,9 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     recordings: int
     same_text: int
     """Recordings of which the simulator wrote what the float model writes."""
-    error_rate_before: float | None
-    error_rate_after: float | None
-    verdict: Literal["within", "over", "not judged"]
+    error_rate_before: float
+    error_rate_after: float
+    verdict: Literal["within", "over"]
     notes: tuple[str, ...] = ()
 
 
@@ -271,11 +271,11 @@ class _Converting:
         return versions
 
     def _notes(self) -> tuple[str, ...]:
-        if self._toolkit is None or self._toolkit.version == KNOWN_TO_WORK:
+        if self._toolkit is None or self._toolkit.version == RKNN_RUNTIME_VERSION:
             return ()
         return (
-            f"compiled with rknn-toolkit2 {self._toolkit.version}; librknnrt.so {KNOWN_TO_WORK}, which sherpa-onnx is "
-            "known to work with, may refuse it: try it on the board before you rely on it",
+            f"compiled with rknn-toolkit2 {self._toolkit.version}; librknnrt.so {RKNN_RUNTIME_VERSION}, which "
+            "sherpa-onnx is known to work with, may refuse it: try it on the board before you rely on it",
         )
 
     def _write(self, made: Path, files: Mapping[str, Path], report: Report) -> None:

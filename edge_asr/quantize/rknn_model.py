@@ -11,8 +11,6 @@ from edge_asr.errors import ModelUnsupported
 from edge_asr.families import FAMILIES
 from edge_asr.quantize.recorded_steps import RecordedSteps
 
-RKNN_TARGETS = ("rk3562", "rk3566", "rk3568", "rk3576", "rk3588")
-
 LONGEST_STRING = 1023
 """Characters; sherpa-onnx reads it into 1,024 bytes."""
 

@@ -18,9 +18,6 @@ from edge_asr.engines.ort_session import Graph, Inputs
 from edge_asr.errors import EngineFailed, LibraryMissing, ModelUnsupported
 from edge_asr.quantize import rknn_toolkit
 
-KNOWN_TO_WORK = "2.2.0"
-"""Version of ``librknnrt.so`` that sherpa-onnx is known to work with; files of a later toolkit may need a later one."""
-
 RECOMMENDED = "2.5.0"
 """Toolkit that compiles and simulates streaming Zipformer. 2.2.0, which would match the runtime, simulates, but its
 optimiser gives the starter model's ``/bypass_mid_2/Sub`` a wrong shape and stops."""

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from edge_asr.audio import Float32Array
 from edge_asr.engines.ort_session import Graph
 from edge_asr.engines.ort_states import layout_of
-from edge_asr.engines.ort_steps import run_outputs
+from edge_asr.engines.ort_steps import run_steps
 
 
 class OutputLikeness(msgspec.Struct, frozen=True):
@@ -52,10 +52,10 @@ def compare_loops(before: Graph, after: Graph, family: str, features: Sequence[F
     sums = [_Likeness() for _ in before.outputs]
     layout, steps = layout_of(before, family), 0
     for recording in features:
-        pairs = zip(run_outputs(before, layout, recording), run_outputs(after, layout, recording), strict=True)
+        pairs = zip(run_steps(before, layout, [recording]), run_steps(after, layout, [recording]), strict=True)
         for expected, found in pairs:
             steps += 1
-            for likeness, one, other in zip(sums, expected, found, strict=True):
+            for likeness, one, other in zip(sums, expected.outputs, found.outputs, strict=True):
                 likeness.add(one, other)
     return LoopComparison(steps, tuple(likeness.of(name) for name, likeness in zip(before.outputs, sums, strict=True)))
 

@@ -13,10 +13,10 @@ ATTENTION_PARTS = ("encoder", "decoder")
 
 SILERO_INPUTS = ("input", "state", "sr")
 SILERO_OUTPUTS = ("output", "stateN")
+"""The one silero network that is read as we feed it; the engine ends the process on others, or on our windows."""
 
 PUNCTUATION_LABELS = {"COMMA": 1, "PERIOD": 2, "QUESTION": 3, "UPPER": 1, "CAP": 2, "MIX_CASE": 3}
 """Metadata keys of a punctuation model to the numbers that the engine writes by, whatever the metadata say."""
-"""The one silero network that is read as we feed it; the engine ends the process on others, or on our windows."""
 
 
 def transducer_part(header: OnnxHeader) -> str:

@@ -135,9 +135,7 @@ def _check_recorded(manifest: ModelManifest, paths: Mapping[str, Path]) -> None:
     decoding graph and crashes on a damaged one, while reading hundreds of megabytes at every start would cost seconds.
     """
     for role, file in manifest.files.items():
-        recorded = (
-            file if not _is_graph(role) and not role.endswith(CONTEXT) else msgspec.structs.replace(file, sha256="")
-        )
+        recorded = file if role in _NO_GRAPH else msgspec.structs.replace(file, sha256="")
         check_file(manifest.name, recorded, paths[role], next_step(manifest))
 
 

@@ -6,6 +6,7 @@ The format is not published. Three things stand in it as plain text: the string 
 
 from __future__ import annotations
 
+import mmap
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ _BEFORE_VERSIONS = 2048
 """Bytes in front of the versions in which the string is looked for; it has less than 1,024."""
 _TAIL = 1 << 20
 """Bytes at the end that hold the JSON."""
+
+_NOT_WHOLE = "is no whole .rknn file; convert the model again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +53,19 @@ def read_rknn(path: Path) -> RknnHeader:
         ModelDamaged: It is something else, or cut off.
     """
     try:
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            if file.read(len(MARK)) != MARK:
+                raise ModelDamaged(path.name, _NOT_WHOLE)
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+                return _parse(content, path.name)
     except OSError as error:
         raise ModelDamaged(path.name, f"cannot be read: {error.strerror or error}") from error
+
+
+def _parse(content: mmap.mmap, name: str) -> RknnHeader:
     versions, chip = _VERSIONS.search(content), _CHIP.search(content[-_TAIL:])
-    if not content.startswith(MARK) or versions is None or chip is None:
-        raise ModelDamaged(path.name, "is no whole .rknn file; convert the model again")
+    if versions is None or chip is None:
+        raise ModelDamaged(name, _NOT_WHOLE)
     begin = max(0, versions.start() - _BEFORE_VERSIONS)
     custom = _CUSTOM.search(content[begin : versions.start()])
     pairs = custom[0].decode("ascii").split(";") if custom else []

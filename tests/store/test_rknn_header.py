@@ -39,6 +39,13 @@ def test_a_file_that_is_cut_off_is_damaged(tmp_path: Path) -> None:
         read_rknn(path)
 
 
+def test_an_empty_file_is_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "model.rknn"
+    path.touch()
+    with pytest.raises(ModelDamaged, match=r"no whole \.rknn file"):
+        read_rknn(path)
+
+
 def test_every_reader_of_headers_knows_the_format(tmp_path: Path) -> None:
     path = compiled(tmp_path / "model.rknn")
     assert is_rknn(path)
