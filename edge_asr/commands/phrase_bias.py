@@ -46,7 +46,7 @@ class PhraseBias:
         self._phrases: set[str] = set()
         for phrase, gain in phrases:
             self._add(f" {' '.join(fold(phrase).split())}", gain)
-        self._settle(ROOT, 0.0)
+        self._settle()
         self.most = max((node.value for node in self._nodes), default=0.0)
         self._inner = np.array([token for token, text in enumerate(vocabulary) if text[:1].isalnum()], np.int64)
         self.gains = lru_cache(REMEMBERED)(self._gains)
@@ -78,8 +78,8 @@ class PhraseBias:
             self._nodes[here].value = max(self._nodes[here].value, depth * gain)
         self._nodes[here].is_end = True
 
-    def _settle(self, at: int, kept: float) -> None:
-        waiting = [(at, kept)]
+    def _settle(self) -> None:
+        waiting = [(ROOT, 0.0)]
         while waiting:
             here, kept = waiting.pop()
             node = self._nodes[here]
@@ -87,8 +87,7 @@ class PhraseBias:
             waiting += [(child, node.value if node.is_end else kept) for child in node.children.values()]
 
     def _gains(self, state: int) -> Gains:
-        node = self._nodes[state]
-        lost = 0.0 if node.is_end else node.kept - node.value
+        node, lost = self._nodes[state], self.at_end(state)
         found: dict[int, tuple[float, int]] = {}
         if node.is_end:  # inside a longer word it was not the phrase
             found = dict.fromkeys(self._inner.tolist(), (node.kept - node.value, ROOT))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from edge_asr.pipeline.english_amounts import cardinal, decimal, measure, money, ordinal, signed
 from edge_asr.pipeline.english_numbers import (
     NUMBER_WORDS,
-    TENS,
+    ORDINAL_TENS,
     Read,
     read_digits,
     word_at,
@@ -67,7 +67,7 @@ def _words(text: str) -> Iterator[_Word]:
 _MARKS = "".join(sign for sign in map(chr, range(33, 127)) if not sign.isalnum() and sign not in "$#@%&'+") + "…“”‘’"
 _HYPHENATED = (
     NUMBER_WORDS
-    | {f"{word[:-1]}ieth" for word in TENS}
+    | ORDINAL_TENS.keys()
     | words_of("and point a first second third fourth fifth sixth seventh eighth ninth")
 )
 """Parts of compounds that are numbers."""

@@ -16,10 +16,10 @@ from edge_asr.pipeline.english_numbers import (
     words_of,
 )
 
-_MONTHS = words_of("january february march april may june july august september october november december")
-_WEEKDAYS = words_of("monday tuesday wednesday thursday friday saturday sunday")
+MONTHS = words_of("january february march april may june july august september october november december")
+WEEKDAYS = words_of("monday tuesday wednesday thursday friday saturday sunday")
 
-_AMBIGUOUS_MONTHS = words_of("march may august")
+AMBIGUOUS_MONTHS = words_of("march may august")
 """Other words too: before a number they are months only where that is an ordinal or a year."""
 
 _BEFORE_TIMES = words_of("at by until till before after around about since from is it's")
@@ -102,10 +102,10 @@ def _half_day(words: Sequence[str], at: int, *, may_be_verb: bool) -> Read[str] 
 
 def date(words: Sequence[str], at: int) -> Read[str] | None:
     """``march third nineteen eighty four``, ``june five``, ``may twenty twenty``."""
-    if words[at] not in _MONTHS:
+    if words[at] not in MONTHS:
         return None
     month = words[at].capitalize()
-    day = _day(words, at + 1, is_ordinal_needed=words[at] in _AMBIGUOUS_MONTHS)
+    day = _day(words, at + 1, is_ordinal_needed=words[at] in AMBIGUOUS_MONTHS)
     year = read_year(words, at + 1)
     if year and (day is None or year.end > day.end):
         return Read(f"{month} {year.value}", year.end)
@@ -117,13 +117,13 @@ def date(words: Sequence[str], at: int) -> Read[str] | None:
 
 def day_of_month(words: Sequence[str], at: int) -> Read[str] | None:
     """``third of march nineteen eighty four``, ``monday the fifth``."""
-    if words[at] in _WEEKDAYS and word_at(words, at + 1) == "the":
+    if words[at] in WEEKDAYS and word_at(words, at + 1) == "the":
         day = read_ordinal(words, at + 2)
         if day and day.value <= 31 and word_at(words, day.end) != "of":
             return Read(f"{words[at].capitalize()} the {ordinal_text(day.value)}", day.end)
         return None
     day = read_ordinal(words, at)
-    if day is None or day.value > 31 or word_at(words, day.end) != "of" or word_at(words, day.end + 1) not in _MONTHS:
+    if day is None or day.value > 31 or word_at(words, day.end) != "of" or word_at(words, day.end + 1) not in MONTHS:
         return None
     date = f"{ordinal_text(day.value)} of {words[day.end + 1].capitalize()}"
     year = read_year(words, day.end + 2)

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 
 from edge_asr.pipeline.english_numbers import words_of
+from edge_asr.pipeline.english_times import AMBIGUOUS_MONTHS, MONTHS, WEEKDAYS
 
-_ALWAYS = words_of(
-    "monday tuesday wednesday thursday friday saturday sunday january february april june july september october "
-    "november december english french german spanish italian chinese japanese american european christmas"
-)
+_ALWAYS = (
+    WEEKDAYS | MONTHS | words_of("english french german spanish italian chinese japanese american european christmas")
+) - AMBIGUOUS_MONTHS
 _SHORT = re.compile(r"\b(?:i|i'm|i'll|i've|i'd)(?![\w'])")
 _WORD = re.compile(r"[^\W\d_]+")
 _FIRST_LETTER = re.compile(r"[^\W\d_]")

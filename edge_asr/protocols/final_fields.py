@@ -31,14 +31,11 @@ def final_fields(final: Final) -> dict[str, Any]:
 
 def joined_fields(finals: Sequence[Final]) -> dict[str, Any]:
     """Of several segments that are answered as one: what was meant and heard last, and all of the text as heard."""
-    if not finals:
+    return final_fields(finals[-1]) | as_heard(finals) if finals else {}
+
+
+def as_heard(finals: Sequence[Final]) -> dict[str, Any]:
+    """``raw_text``, all of the text, where texts may be written otherwise than they were heard."""
+    if all(final.raw_text is None for final in finals):
         return {}
-    fields = final_fields(finals[-1])
-    if any(final.raw_text is not None for final in finals):
-        fields["raw_text"] = raw_text(finals)
-    return fields
-
-
-def raw_text(finals: Sequence[Final]) -> str:
-    """All of the text as it was heard."""
-    return joined_text(final.text if final.raw_text is None else final.raw_text for final in finals)
+    return {"raw_text": joined_text(final.text if final.raw_text is None else final.raw_text for final in finals)}

@@ -15,7 +15,7 @@ import msgspec
 
 from edge_asr.errors import EdgeAsrError, ModelNotFound, ProtocolViolation
 from edge_asr.events import Failed, Final, Word
-from edge_asr.protocols.final_fields import final_fields, raw_text
+from edge_asr.protocols.final_fields import as_heard, final_fields
 from edge_asr.protocols.query import words_of
 from edge_asr.requests import SessionOptions
 from edge_asr.subtitles import joined_text, srt, vtt
@@ -276,11 +276,6 @@ def _more(request: TranscriptionRequest, finals: Sequence[Final]) -> dict[str, A
     if request.has_logprobs:
         more["logprobs"] = log_probabilities(word for final in finals for word in final.words)
     return more | as_heard(finals)
-
-
-def as_heard(finals: Sequence[Final]) -> dict[str, Any]:
-    """``raw_text``, where texts may be written otherwise than they were heard."""
-    return {"raw_text": raw_text(finals)} if any(final.raw_text is not None for final in finals) else {}
 
 
 def _usage(transcription: Transcription) -> dict[str, Any]:

@@ -16,7 +16,8 @@ import msgspec
 
 from edge_asr.events import Failed, Final, Partial, SessionEnded, TranscriptEvent
 from edge_asr.protocols.append_only import AppendOnlyText
-from edge_asr.protocols.openai import TranscriptionRequest, as_heard, fault, log_probabilities
+from edge_asr.protocols.final_fields import as_heard
+from edge_asr.protocols.openai import TranscriptionRequest, fault, log_probabilities
 
 MEDIA_TYPE = "text/event-stream"
 

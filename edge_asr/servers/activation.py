@@ -6,11 +6,12 @@ one is for. Which clients a door lets in is judged by where its socket really li
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from edge_asr.errors import ConfigurationError
+from edge_asr.errors import ConfigurationError, EdgeAsrError
 from edge_asr.servers.access import is_loopback
 from edge_asr.servers.tcp import address_text, be_patient
 
@@ -67,6 +68,17 @@ def widest_host(sockets: Sequence[socket.socket]) -> str | None:
     """The host by which clients from furthest away may come; ``None`` when all are unix sockets."""
     hosts = [str(opened.getsockname()[0]) for opened in sockets if opened.family != socket.AF_UNIX]
     return next((host for host in hosts if not is_loopback(host)), hosts[0] if hosts else None)
+
+
+@contextlib.contextmanager
+def closing_on_refusal(sockets: Sequence[socket.socket]) -> Iterator[None]:
+    """Close what was adopted when it cannot be used after all."""
+    try:
+        yield
+    except EdgeAsrError:
+        for opened in sockets:
+            opened.close()
+        raise
 
 
 def _adopted(door: str, descriptor: int, patience_s: float) -> socket.socket:

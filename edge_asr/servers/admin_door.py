@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from edge_asr.errors import ConfigurationError
-from edge_asr.servers.activation import adopt, listening_at, widest_host
+from edge_asr.servers.activation import adopt, closing_on_refusal, listening_at, widest_host
 from edge_asr.servers.admin import Administrator, admin_app
 from edge_asr.servers.status import Door
 from edge_asr.servers.unix import bind_unix, remove_unix
@@ -59,10 +59,9 @@ class AdminDoor:
 
 def _adopted(inherited: Sequence[int], limits: LimitSettings) -> list[socket.socket]:
     sockets = adopt("admin", inherited, patience_s=limits.idle_timeout_s)
-    if widest_host(sockets) is not None:
-        for opened in sockets:
-            opened.close()
-        raise ConfigurationError(
-            "the admin door is for this machine: its socket unit needs ListenStream= with a path, not a port"
-        )
+    with closing_on_refusal(sockets):
+        if widest_host(sockets) is not None:
+            raise ConfigurationError(
+                "the admin door is for this machine: its socket unit needs ListenStream= with a path, not a port"
+            )
     return sockets

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp
 
-from edge_asr.errors import AddressInUse, ConfigurationError, EdgeAsrError
+from edge_asr.errors import AddressInUse, ConfigurationError
 from edge_asr.protocols.wyoming_conversation import WyomingConversation, is_streamed
 from edge_asr.resources.machine_id import stable_name
 from edge_asr.servers.access import (
@@ -23,7 +23,7 @@ from edge_asr.servers.access import (
     peer_access,
     unix_http_access,
 )
-from edge_asr.servers.activation import adopt, listening_at, widest_host
+from edge_asr.servers.activation import adopt, closing_on_refusal, listening_at, widest_host
 from edge_asr.servers.discovery import Announcer, own_addresses
 from edge_asr.servers.http import HttpServices, create_app
 from edge_asr.servers.port import create_port_app
@@ -74,7 +74,7 @@ class HttpDoor(_WebDoor):
         self._limits = limits
         if inherited:
             self._sockets = adopt("http", inherited, patience_s=limits.idle_timeout_s)
-            with _closing_on_refusal(self._sockets):
+            with closing_on_refusal(self._sockets):
                 self.access = _http_access_to(self._sockets, settings)
         else:
             # The rule first: a door that may not open is not bound either.
@@ -108,7 +108,7 @@ class WyomingDoor:
         self._access: PeerAccess
         if inherited:
             self._sockets = adopt("wyoming", inherited, patience_s=limits.idle_timeout_s)
-            with _closing_on_refusal(self._sockets):
+            with closing_on_refusal(self._sockets):
                 self._access = _peer_access_to("wyoming", self._sockets, settings)
         else:
             self._path, host, port = _parse_uri(settings.wyoming)
@@ -119,7 +119,7 @@ class WyomingDoor:
                 self._access = peer_access("wyoming", host, settings.allow, settings.insecure)
                 self._sockets = bind_tcp(host, port, patience_s=limits.idle_timeout_s)
         self._server: StreamServer | None = None
-        with _closing_on_refusal(self._sockets):
+        with closing_on_refusal(self._sockets):
             self._announcer = _announcer(self._sockets) if settings.zeroconf else None
         self._announcing: asyncio.Task[None] | None = None
         self.description = Door("wyoming", _address(self._sockets[0], "tcp"), self._access.summary)
@@ -177,7 +177,7 @@ class PortDoor(_WebDoor):
         self._access: PeerAccess
         if inherited:
             self._sockets = adopt(name, inherited, patience_s=limits.idle_timeout_s)
-            with _closing_on_refusal(self._sockets):
+            with closing_on_refusal(self._sockets):
                 self._access = _peer_access_to(name, self._sockets, settings)
         else:
             self._access = peer_access(name, settings.host, settings.allow, settings.insecure)
@@ -203,16 +203,6 @@ def _announcer(sockets: Sequence[socket.socket]) -> Announcer:
             "loopback, such as tcp://0.0.0.0:10300 with --allow 192.168.1.0/24, or leave zeroconf off"
         )
     return Announcer(stable_name(), sockets[0].getsockname()[1], lambda: own_addresses(host))
-
-
-@contextlib.contextmanager
-def _closing_on_refusal(sockets: Sequence[socket.socket]) -> Iterator[None]:
-    try:
-        yield
-    except EdgeAsrError:
-        for opened in sockets:
-            opened.close()
-        raise
 
 
 def _http_access_to(sockets: Sequence[socket.socket], settings: ServerSettings) -> HttpAccess:

@@ -348,8 +348,10 @@ class DecodeLoop:
 
     def _enter_native(self, *session_ids: str) -> None:
         """Say whose audio native code sees from now on: these, and those whose segments a second model hears."""
-        also = (each.session_id for each in self._stirred.values() if each.is_awaiting_final)
-        self._on_native(tuple(dict.fromkeys((*session_ids, *also))))
+        if self._settings.hears_again:  # else no session needs to be looked at, twice for each of them
+            also = (each.session_id for each in self._stirred.values() if each.is_awaiting_final)
+            session_ids = tuple(dict.fromkeys((*session_ids, *also)))
+        self._on_native(session_ids)
 
     def _decode(self, batch: Sequence[Session], started_ns: int) -> None:
         self.batch_sizes.add(len(batch))

@@ -76,6 +76,11 @@ class SessionSettings:
     speaker_hearing: SpeakerHearing | None = None
     """What says whose voice each segment is."""
 
+    @property
+    def hears_again(self) -> bool:
+        """Whether other models hear each segment when it is over: its audio is kept, its final may be awaited."""
+        return self.second_hearing is not None or self.speaker_hearing is not None
+
 
 class Session:
     """The state between one ``Open`` and one ``SessionEnded`` or ``Failed``."""
@@ -125,8 +130,7 @@ class Session:
         self._spoken_at = self._received - self._samples(SPOKEN_BEFORE_S)
         """Position up to which something could be speech."""
         remembered = self._samples(MARKS_REACH_S) if settings.lead_in_s else 0
-        keeps_audio = settings.second_hearing is not None or settings.speaker_hearing is not None
-        self._input = GatedStream(open_stream(), gate, self._start, remembered, keeps_audio=keeps_audio)
+        self._input = GatedStream(open_stream(), gate, self._start, remembered, keeps_audio=settings.hears_again)
         self._segment = Segment(
             SegmentSettings(
                 session_id,

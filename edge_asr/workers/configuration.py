@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -21,8 +22,10 @@ from edge_asr.settings import (
     WakeSettings,
     WorkerSettings,
 )
-from edge_asr.workers.enrolled import EnrolledVoices
 from edge_asr.workers.messages import Configure
+
+if TYPE_CHECKING:  # workers read the groups too, and need nothing of the store behind the voices
+    from edge_asr.workers.enrolled import EnrolledVoices
 
 _GROUPS = (
     "engine",

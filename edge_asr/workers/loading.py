@@ -12,14 +12,14 @@ from pathlib import Path
 
 from edge_asr.engines.instruments import NO_INSTRUMENTS, Instruments
 from edge_asr.engines.registry import load_engine, load_segment_decoder
-from edge_asr.errors import ConfigurationError, NotEnoughMemory
+from edge_asr.errors import NotEnoughMemory
 from edge_asr.families import FAMILIES
-from edge_asr.manifest import MANIFEST_FILE, ModelManifest, read_manifest
+from edge_asr.manifest import ModelManifest
 from edge_asr.pipeline.writing import Writer, WritingBook
 from edge_asr.resources.memory import available_bytes
 from edge_asr.settings import EngineSettings
-from edge_asr.store.inspect import inspect_model
 from edge_asr.workers.command_loading import listening
+from edge_asr.workers.companions import inspected, require_same_rate
 from edge_asr.workers.configuration import WorkerConfiguration, unpack
 from edge_asr.workers.hotword_loading import hotword_book, require_hotwords_possible
 from edge_asr.workers.loaded_model import LoadedModel, SecondModel
@@ -42,8 +42,7 @@ def load_model(configure: Configure, instruments: Instruments = NO_INSTRUMENTS) 
         MachineError: The provider does not run here, or memory is short.
     """
     directory = Path(configure.model_directory)
-    manifest = read_manifest(directory / MANIFEST_FILE)
-    inspect_model(directory, manifest)
+    manifest = inspected(directory)
     require_memory(directory, manifest, available_bytes())
     vad_model = Path(configure.vad_model) if configure.vad_model else None
     settings = unpack(configure)
@@ -79,13 +78,8 @@ def load_second(directory: Path, first: ModelManifest, settings: WorkerConfigura
         ModelError: It is missing, damaged or no model for whole segments.
         MachineError: The provider does not run here, or memory is short.
     """
-    manifest = read_manifest(directory / MANIFEST_FILE)
-    inspect_model(directory, manifest)
-    if manifest.sample_rate_hz != first.sample_rate_hz:
-        raise ConfigurationError(
-            f"second_pass.model = {manifest.name!r} hears audio at {manifest.sample_rate_hz} Hz and {first.name} at "
-            f"{first.sample_rate_hz} Hz; choose one of the same rate"
-        )
+    manifest = inspected(directory)
+    require_same_rate("second_pass.model", manifest, first)
     require_memory(directory, manifest, available_bytes())
     engine = EngineSettings(
         provider=settings.engine.provider,
@@ -112,9 +106,7 @@ def punctuation_of(configure: Configure) -> Callable[[], Writer] | None:
         from edge_asr.engines.punctuation import load_punctuation
 
         directory = Path(configure.punctuation_model)
-        manifest = read_manifest(directory / MANIFEST_FILE)
-        inspect_model(directory, manifest)
-        return load_punctuation(directory, manifest)
+        return load_punctuation(directory, inspected(directory))
 
     return load
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol
 
-from edge_asr.errors import ModelError, ModelNotFound
+from edge_asr.errors import ModelNotFound
 from edge_asr.families import FAMILIES
 from edge_asr.manifest import ModelManifest
 from edge_asr.settings import SecondPassSettings, Settings
@@ -95,11 +95,8 @@ def served(store: ModelStore, model: InstalledModel, settings: Settings) -> Serv
     second = second_model(store, model.manifest, settings.second_pass)
     wake = store.resolve(settings.wake.model) if settings.wake.phrases else None
     voices = enrolled_voices(store, settings.speakers)
-    try:
-        vad = store.find(VAD_MODEL)
-    except ModelError:
-        return ServedModel(model.manifest, model.directory, settings, None, punctuation, second, wake, voices)
-    vad_model = vad.directory / vad.manifest.files["model"].path
+    vad = store.installed_or_none(VAD_MODEL)
+    vad_model = vad.directory / vad.manifest.files["model"].path if vad else None
     return ServedModel(model.manifest, model.directory, settings, vad_model, punctuation, second, wake, voices)
 
 

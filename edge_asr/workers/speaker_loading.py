@@ -8,11 +8,10 @@ from pathlib import Path
 
 from edge_asr.clock import Clock
 from edge_asr.engines.embedding_pass import Embedder, EmbeddingModel
-from edge_asr.manifest import MANIFEST_FILE, read_manifest
 from edge_asr.pipeline.voices import Voices
 from edge_asr.sessions.speaker_hearing import SpeakerHearing
 from edge_asr.settings import SpeakerSettings
-from edge_asr.store.inspect import inspect_model
+from edge_asr.workers.companions import inspected
 from edge_asr.workers.messages import Configure
 
 
@@ -47,8 +46,7 @@ def load_speakers(configure: Configure, settings: SpeakerSettings) -> LoadedSpea
     if not configure.speaker_model:
         return None
     directory = Path(configure.speaker_model)
-    manifest = read_manifest(directory / MANIFEST_FILE)
-    inspect_model(directory, manifest)
+    manifest = inspected(directory)
     from edge_asr.engines.speaker import load_speaker_model
 
     model = load_speaker_model(directory, manifest)

@@ -8,10 +8,10 @@ from pathlib import Path
 from edge_asr.commands.phrase_spelling import read_phrase_speller
 from edge_asr.engines.base import Spotter
 from edge_asr.errors import ConfigurationError
-from edge_asr.manifest import MANIFEST_FILE, ModelManifest, read_manifest
+from edge_asr.manifest import ModelManifest
 from edge_asr.settings import WakeSettings
-from edge_asr.store.inspect import inspect_model
 from edge_asr.store.tokens_file import read_tokens
+from edge_asr.workers.companions import inspected, require_same_rate
 
 
 def load_spotter(directory: Path, recogniser: ModelManifest, settings: WakeSettings) -> Callable[[], Spotter]:
@@ -26,13 +26,8 @@ def load_spotter(directory: Path, recogniser: ModelManifest, settings: WakeSetti
         ConfigurationError: A phrase cannot be spelled, or the models hear audio at different rates.
         ModelError: The model cannot be used for it.
     """
-    manifest = read_manifest(directory / MANIFEST_FILE)
-    inspect_model(directory, manifest)
-    if manifest.sample_rate_hz != recogniser.sample_rate_hz:
-        raise ConfigurationError(
-            f"wake.model = {manifest.name!r} hears audio at {manifest.sample_rate_hz} Hz and {recogniser.name} at "
-            f"{recogniser.sample_rate_hz} Hz; choose one of the same rate"
-        )
+    manifest = inspected(directory)
+    require_same_rate("wake.model", manifest, recogniser)
     from edge_asr.engines.keyword import WakePhrase, load_keywords, require_spotting
 
     require_spotting(manifest)
