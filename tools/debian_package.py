@@ -5,8 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import os
 import shutil
-import subprocess
-from collections.abc import Sequence
 from email.utils import format_datetime
 from pathlib import Path
 
@@ -16,6 +14,7 @@ from edge_asr.deployment.target import Machine, Release, Target, debian_target
 from edge_asr.deployment.wheelhouse import fill_wheelhouse
 from tools.arm64_sysroot import CHECKOUT
 from tools.debian_root import ARCHITECTURES, DebianRoot
+from tools.release_version import git
 
 BUILD_PACKAGES = ("debhelper", "lintian", "python3", "python3-pip")
 """What a root needs to build it: no compiler."""
@@ -116,9 +115,4 @@ def commit_time() -> dt.datetime:
     """When the sources were last changed: the same sources make the same package."""
     if epoch := os.environ.get("SOURCE_DATE_EPOCH"):
         return dt.datetime.fromtimestamp(int(epoch), dt.UTC)
-    command = ["git", "-C", str(CHECKOUT), "log", "-1", "--format=%ct"]
-    return dt.datetime.fromtimestamp(int(_output(command)), dt.UTC)
-
-
-def _output(command: Sequence[str]) -> str:
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return dt.datetime.fromtimestamp(int(git(CHECKOUT, "log", "-1", "--format=%ct")), dt.UTC)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import datetime as dt
-import hashlib
 import os
 import shutil
 import subprocess
@@ -17,10 +16,11 @@ from packaging.version import Version
 from edge_asr.deployment.target import debian_target
 from edge_asr.deployment.wheelhouse import fill_wheelhouse
 from edge_asr.errors import EdgeAsrError
+from edge_asr.store.digest import sha256_of
 from tools.arm64_sysroot import CHECKOUT
 from tools.release_changelog import Section, notes_for
 from tools.release_sbom import bill_of_materials
-from tools.release_version import describe, named_in, with_version
+from tools.release_version import describe, git, named_in, with_version
 
 VERSION_FILE = "edge_asr/__init__.py"
 MAX_WHEEL_BYTES = 12 << 20
@@ -48,10 +48,10 @@ def _release(work: Path, output: Path, *, is_dry: bool) -> None:
     version = describe(CHECKOUT).version(named_in(source))
     if version.is_devrelease and not is_dry:
         raise NotReleasable(f"HEAD has no tag; `git tag -s v{named_in(source)}` first, or look with --dry-run")
-    if _git("status", "--porcelain"):
+    if git(CHECKOUT, "status", "--porcelain"):
         raise NotReleasable("there are changes that are not committed")
     notes = notes_for((CHECKOUT / "CHANGELOG.md").read_text(), version)
-    time = dt.datetime.fromtimestamp(int(_git("log", "-1", "--format=%ct")), dt.UTC)
+    time = dt.datetime.fromtimestamp(int(git(CHECKOUT, "log", "-1", "--format=%ct")), dt.UTC)
     files = work / "files"
     _build_twice(work, files, version, time)
     _describe(work, files, version, notes, time)
@@ -99,7 +99,7 @@ def _describe(work: Path, files: Path, version: Version, notes: Section, time: d
     dependencies = [path for path in house.glob("*.whl") if path.name != wheel.name]
     (files / f"edge_asr-{version}.cdx.json").write_text(bill_of_materials(wheel, dependencies, time) + "\n")
     (files / f"edge_asr-{version}.notes.md").write_text(notes.text + "\n")
-    sums = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in sorted(files.iterdir())]
+    sums = [f"{sha256_of(path)}  {path.name}\n" for path in sorted(files.iterdir())]
     (files / "SHA256SUMS").write_text("".join(sums))
 
 
@@ -108,11 +108,6 @@ def _report(files: Path, version: Version, *, is_dry: bool) -> None:
     for path in sorted(files.iterdir()):
         print(f"  {path.stat().st_size:>9}  {path.name}")
     print("wheel and source archive were built twice, and are equal")
-
-
-def _git(*words: str) -> str:
-    command = ["git", "-C", str(CHECKOUT), *words]
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
 
 
 if __name__ == "__main__":

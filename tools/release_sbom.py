@@ -9,7 +9,6 @@ import uuid
 import zipfile
 from collections.abc import Iterable
 from email.message import Message
-from email.parser import HeaderParser
 from pathlib import Path
 
 from cyclonedx.factory.license import LicenseFactory
@@ -19,6 +18,8 @@ from cyclonedx.model.component import Component, ComponentType
 from cyclonedx.output.json import JsonV1Dot6
 from packageurl import PackageURL
 from packaging.utils import canonicalize_name
+
+from edge_asr.deployment.wheelhouse import read_metadata
 
 _NAMESPACE = uuid.UUID("6f6f9a55-5b1e-4d0b-9c2b-0f2f3a0d7b11")
 """Ours, so that the same release has the same serial number."""
@@ -71,13 +72,6 @@ def _models(wheel: Path) -> Iterable[Component]:
                 bom_ref=name,
                 hashes=[HashType(alg=HashAlgorithm.SHA_256, content=_sha256(archive.read(name)))],
             )
-
-
-def read_metadata(wheel: Path) -> Message:
-    """A wheel's ``METADATA``."""
-    with zipfile.ZipFile(wheel) as archive:
-        name = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
-        return HeaderParser().parsestr(archive.read(name).decode())
 
 
 def _first_line(text: str | None) -> str:

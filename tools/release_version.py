@@ -43,8 +43,8 @@ def describe(checkout: Path) -> Described:
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     if ran.returncode == 0:
         return parse(ran.stdout.strip())
-    distance = _git(checkout, "rev-list", "--count", "HEAD")
-    return parse(f"{distance}-g{_git(checkout, 'rev-parse', '--short', 'HEAD')}")
+    distance = git(checkout, "rev-list", "--count", "HEAD")
+    return parse(f"{distance}-g{git(checkout, 'rev-parse', '--short', 'HEAD')}")
 
 
 def parse(described: str) -> Described:
@@ -77,11 +77,12 @@ def with_version(source: str, version: Version) -> str:
     return _VERSION_LINE.sub(f'__version__ = "{version}"', source)
 
 
+def git(checkout: Path, *words: str) -> str:
+    """What git prints."""
+    command = ["git", "-C", str(checkout), *words]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+
+
 def _after(version: Version) -> Version:
     major, minor, micro = version.major, version.minor, version.micro
     return Version(f"{major}.{minor}.{micro + 1}")
-
-
-def _git(checkout: Path, *words: str) -> str:
-    command = ["git", "-C", str(checkout), *words]
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()

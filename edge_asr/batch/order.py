@@ -14,6 +14,7 @@ from edge_asr.batch.ledger import Recipe
 from edge_asr.batch.messages import Order
 from edge_asr.requests import Channel
 from edge_asr.settings import Settings
+from edge_asr.store.digest import sha256_of
 from edge_asr.store.store import InstalledModel
 from edge_asr.workers.configuration import pack
 
@@ -21,8 +22,6 @@ _WITHOUT_EFFECT_ON_WORDS = frozenset(
     ("threads", "parallel_streams", "allow_spinning", "memory_profile", "partial_interval_ms")
 )
 """Settings of the engine with which a batch may go on after they were changed."""
-
-_BLOCK_BYTES = 1 << 20
 
 
 def make_order(
@@ -60,7 +59,7 @@ def recipe_of(order: Order, transcript_format: str) -> Recipe:
 
 def digests_of(model: InstalledModel) -> dict[str, str]:
     """File to SHA-256, as the manifest has it or, where it does not, of the file itself."""
-    return {file.path: file.sha256 or _sha256(model.directory / file.path) for file in model.manifest.files.values()}
+    return {file.path: file.sha256 or sha256_of(model.directory / file.path) for file in model.manifest.files.values()}
 
 
 def _what_words_depend_on(order: Order) -> dict[str, Any]:
@@ -80,11 +79,3 @@ def _what_words_depend_on(order: Order) -> dict[str, Any]:
 
 def _digest(value: object) -> str:
     return hashlib.sha256(msgspec.json.encode(value, order="deterministic")).hexdigest()[:16]
-
-
-def _sha256(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while block := file.read(_BLOCK_BYTES):
-            digest.update(block)
-    return digest.hexdigest()

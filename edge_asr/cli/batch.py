@@ -91,8 +91,6 @@ def batch(
         "engine.provider": ("--provider", provider),
         "commands.file": ("--commands", commands),
         "engine.hotwords_file": ("--hotwords", hotwords),
-        # No other way of decoding heeds them.
-        "engine.decoding_method": ("--hotwords", "modified_beam_search" if hotwords else None),
     }
     settings = invocation.configuration(options).settings
     wishes = Wishes.checked(

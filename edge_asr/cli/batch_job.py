@@ -27,6 +27,7 @@ from edge_asr.cli.messages import complain, remark
 from edge_asr.cli.recording_progress import recording_bar
 from edge_asr.cli.recordings import STANDARD_INPUT
 from edge_asr.cli.stores import choose_model, installed_vad, open_store, words_note
+from edge_asr.cli.transcription_job import heeding_hotwords
 from edge_asr.cli.transcripts import SUFFIXES, RecordingTranscript, TranscriptFormat, document
 from edge_asr.errors import ConfigurationError, InputError
 from edge_asr.requests import Channel
@@ -108,6 +109,7 @@ def run_job(wishes: Wishes, settings: Settings) -> int:
     model = choose_model(store, settings.model, prefers_dictation=True)
     if note := words_note(store, model):
         remark(note)
+    settings = heeding_hotwords(settings, model.manifest)
     order = make_order(model, settings, installed_vad(store), wishes.channel, installed_punctuation(store))
     started_s = time.monotonic()
     with ExitStack() as stack:

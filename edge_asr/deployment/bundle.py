@@ -17,7 +17,6 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import shutil
 import tarfile
 import tempfile
@@ -28,6 +27,7 @@ from pathlib import Path
 from edge_asr.deployment.target import Machine, Release, debian_target
 from edge_asr.deployment.wheelhouse import fill_wheelhouse
 from edge_asr.manifest import MANIFEST_FILE
+from edge_asr.store.digest import sha256_of
 from edge_asr.store.store import InstalledModel
 
 TOP = "edge-asr-bundle"
@@ -122,12 +122,7 @@ def _write(path: Path, text: str) -> None:
 
 def _sums(folder: Path) -> list[str]:
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return [f"{_sha256(path)}  {path.relative_to(folder).as_posix()}" for path in files]
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return [f"{sha256_of(path)}  {path.relative_to(folder).as_posix()}" for path in files]
 
 
 def _pack(folder: Path, archive: Path, *, is_compressed: bool) -> None:

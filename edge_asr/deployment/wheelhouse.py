@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
+from email.message import Message
 from email.parser import HeaderParser
 from pathlib import Path
 
@@ -57,7 +58,11 @@ def missing_requirements(wheels: Iterable[Path], target: Target) -> Iterator[str
 
 def requirements_of(wheel: Path) -> list[str]:
     """The ``Requires-Dist`` lines of a wheel."""
+    return [str(line) for line in read_metadata(wheel).get_all("Requires-Dist", [])]
+
+
+def read_metadata(wheel: Path) -> Message:
+    """A wheel's ``METADATA``."""
     with zipfile.ZipFile(wheel) as archive:
         name = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
-        headers = HeaderParser().parsestr(archive.read(name).decode())
-    return [str(line) for line in headers.get_all("Requires-Dist", [])]
+        return HeaderParser().parsestr(archive.read(name).decode())

@@ -45,6 +45,18 @@ def test_words_are_those_of_transcribe(run, clips, tmp_path) -> None:
     assert (tmp_path / "out" / "go-forward.flac.txt").read_text() == alone.out == "go forward ten meters\n"
 
 
+def test_hotwords_of_the_configuration_are_expected_too(run, tmp_path, monkeypatch) -> None:
+    names = tmp_path / "names.txt"
+    names.write_text("coffee machine\n")
+    monkeypatch.setenv("EDGE_ASR_ENGINE_HOTWORDS_FILE", str(names))
+    clip = CLIPS / "switch-off-the-coffee-joe.flac"
+
+    ran = run("batch", "-m", "starter-en-transducer", "--format", "text", "-o", tmp_path / "out", clip)
+
+    assert ran.status == 0, ran.err
+    assert (tmp_path / "out" / f"{clip.name}.txt").read_text() == "switch off the coffee machine in the closet\n"
+
+
 def test_bad_ones_are_named_at_the_end_and_again_in_the_next_run(run, clips, tmp_path) -> None:
     (clips / "bad.wav").write_bytes(b"RIFF")
     first = run("batch", "-m", "starter-en", "--json", "-o", tmp_path / "out", clips)
