@@ -18,7 +18,7 @@ async def native_listen(daemon: Daemon, recording: Recording) -> Heard:
         await socket.send('{"type": "finish"}')
         async for message in socket:
             event = json.loads(message)
-            heard.partials += event["type"] == "partial"  # type: ignore[operator]
+            heard.partials = (heard.partials or 0) + int(event["type"] == "partial")
             heard.ends += event["type"] in ("ended", "failed")
             if event["type"] == "final":
                 heard.segments.append(event["text"])

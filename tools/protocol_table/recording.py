@@ -73,7 +73,7 @@ def make_recording(folder: Path) -> Recording:
 
 def as_pcm(samples: np.ndarray) -> bytes:
     """16 bit, little-endian."""
-    return np.round(np.clip(samples, -1, 1) * 32767).astype("<i2").tobytes()
+    return bytes(np.round(np.clip(samples, -1, 1) * 32767).astype("<i2"))
 
 
 def pieces(data: bytes, size: int) -> list[bytes]:

@@ -29,7 +29,7 @@ def vosk_listener(address: Callable[[Daemon], str]) -> Listen:
 def _vosk_answer(heard: Heard, message: str | bytes) -> None:
     answer = json.loads(message)
     if "partial" in answer:
-        heard.partials += answer["partial"] != ""  # type: ignore[operator]
+        heard.partials = (heard.partials or 0) + int(answer["partial"] != "")
     else:
         heard.segments.append(answer["text"])
         heard.times_s += [(word["start"], word["end"]) for word in answer.get("result", [])]  # type: ignore[operator]
