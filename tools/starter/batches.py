@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import corpus
@@ -12,6 +12,7 @@ import sentencepiece
 import torch
 from augment import augment, coloured_noise, mask_features
 from features import filter_banks
+from torch.utils.data import IterableDataset, get_worker_info
 
 WEIGHTS = {"kokoro": 0.42, "hibari": 0.22, "flite": 0.12, "espeak": 0.16, "festival": 0.08}
 """How often an engine is drawn, whatever the number of its utterances."""
@@ -31,8 +32,12 @@ class Batch:
     targets: torch.Tensor
     target_lengths: torch.Tensor
 
+    def to(self, device: torch.device) -> Batch:
+        """The same, where the network is."""
+        return Batch(*(getattr(self, field.name).to(device, non_blocking=True) for field in fields(self)))
 
-class BatchSource:
+
+class BatchSource(IterableDataset):
     """Draws, augments and groups utterances.
 
     Args:
@@ -40,19 +45,23 @@ class BatchSource:
         spelling: Path of the BPE model.
         seed: Different for each process.
         strength: How hard to augment, 0 to 1.
+        frames: Most frames of a batch, padding among them.
     """
 
-    def __init__(self, data: Path, spelling: Path, seed: int, strength: float) -> None:
+    def __init__(self, data: Path, spelling: Path, seed: int, strength: float, frames: int = FRAMES_PER_BATCH) -> None:
         self._data = data
         self._spell = sentencepiece.SentencePieceProcessor(model_file=str(spelling))
+        self._seed = seed
         self._draw = np.random.default_rng(seed)
-        self._strength = strength
+        self._strength, self._frames = strength, frames
 
     def __iter__(self) -> Iterator[Batch]:
+        if worker := get_worker_info():  # each draws its own utterances
+            self._draw = np.random.default_rng((self._seed, worker.id))
         while True:
             book = corpus.utterances(self._data, "train")
             book = {engine: rows for engine, rows in book.items() if engine in WEIGHTS}
-            pool = [self._example(book) for _ in range(POOL)]
+            pool = [self._example(book) for _ in range(POOL * self._frames // FRAMES_PER_BATCH)]
             yield from self._grouped(pool)
 
     def _pick(self, book: dict[str, list[corpus.Utterance]]) -> corpus.Utterance:
@@ -77,11 +86,11 @@ class BatchSource:
         return mask_features(features, self._strength, draw), self._spell.encode(label)
 
     def _grouped(self, pool: list[tuple[np.ndarray, list[int]]]) -> Iterator[Batch]:
-        fitting = [row for row in pool if len(row[0]) <= FRAMES_PER_BATCH and _emits(len(row[0])) > 1.1 * len(row[1])]
+        fitting = [row for row in pool if len(row[0]) <= self._frames and _emits(len(row[0])) > 1.1 * len(row[1])]
         fitting.sort(key=lambda row: len(row[0]))
         groups: list[list[tuple[np.ndarray, list[int]]]] = [[]]
         for row in fitting:
-            if (len(groups[-1]) + 1) * len(row[0]) > FRAMES_PER_BATCH:
+            if (len(groups[-1]) + 1) * len(row[0]) > self._frames:
                 groups.append([])
             groups[-1].append(row)
         self._draw.shuffle(groups)

@@ -123,7 +123,7 @@ class StarterModel(nn.Module):
         """
         x = self.encoder_embed(features)
         lengths = (frames - 7) // 2
-        mask = torch.arange(x.shape[1])[None, :] >= lengths[:, None]
+        mask = torch.arange(x.shape[1], device=x.device)[None, :] >= lengths[:, None]
         out, lengths = self.encoder(x.transpose(0, 1), lengths, mask)
         return out.transpose(0, 1), lengths
 

@@ -1,8 +1,9 @@
 """Train on the shards: ``train.py DATA RUN --minutes 300 [--from resume.pt]``.
 
-Two single-threaded processes share each step (one flat gradient, averaged with gloo): on a two-core machine that is
-many times faster than one process with two threads. ``RUN/checkpoint.pt`` is replaced every few minutes and
-continued from when it exists; ``RUN/log.jsonl`` holds the curve. Time during which the processes are stopped does
+On processors, two single-threaded processes share each step (one flat gradient, averaged with gloo): on a two-core
+machine that is many times faster than one process with two threads. Where there is a GPU one process uses it, in steps
+of eight times as much sound, which the processor's cores prepare. ``RUN/checkpoint.pt`` is replaced every few minutes
+and continued from when it exists; ``RUN/log.jsonl`` holds the curve. Time during which the processes are stopped does
 not count.
 """
 
@@ -15,18 +16,21 @@ import math
 import os
 import random
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
-from batches import Batch, BatchSource
+from batches import FRAMES_PER_BATCH, Batch, BatchSource
 from model import StarterModel, load_weights
 from torch.nn import functional
+from torch.utils.data import DataLoader
 
 CHECKPOINT_SECONDS = 120
 LONGEST_STEP_S = 10.0
 """A step that took longer was a pause (a stopped process, a busy machine)."""
+FRAMES_PER_BATCH_OF_GPU = 8 * FRAMES_PER_BATCH
 AVERAGE_DECAY = 0.99
 GRADIENT_LIMIT = 5.0
 
@@ -40,13 +44,11 @@ def ctc_loss(log_probs: torch.Tensor, lengths: torch.Tensor, batch: Batch) -> to
 
 def flat_start_loss(log_probs: torch.Tensor, lengths: torch.Tensor, batch: Batch) -> torch.Tensor:
     """Cross entropy against pieces spread evenly over each utterance: the way past the all-blank plateau."""
-    targets = torch.zeros(log_probs.shape[:2], dtype=torch.long)
-    first = 0
-    for row, count in enumerate(batch.target_lengths.tolist()):
-        speech = torch.linspace(0.08, 0.85, count + 2)[1:-1] * lengths[row]
-        targets[row, speech.long()] = batch.targets[first : first + count]
-        first += count
-    inside = torch.arange(log_probs.shape[1])[None, :] < lengths[:, None]
+    targets = batch.targets.new_zeros(log_probs.shape[:2])
+    for row, tokens in enumerate(batch.targets.split(batch.target_lengths.tolist())):
+        speech = torch.linspace(0.08, 0.85, len(tokens) + 2, device=targets.device)[1:-1] * lengths[row]
+        targets[row, speech.long()] = tokens
+    inside = torch.arange(log_probs.shape[1], device=targets.device)[None, :] < lengths[:, None]
     return functional.nll_loss(log_probs[inside], targets[inside], reduction="sum") * 0.3
 
 
@@ -54,10 +56,10 @@ class Trainer:
     """One process of a run."""
 
     def __init__(self, args: argparse.Namespace, rank: int) -> None:
-        self.args, self.rank = args, rank
+        self.args, self.rank, self.device = args, rank, torch.device(args.device)
         torch.manual_seed(args.seed)
-        self.model = StarterModel()
-        self.average = StarterModel()
+        self.model = StarterModel().to(self.device)
+        self.average = StarterModel().to(self.device)
         self.step, self.seconds, self.side_sum = 0, 0.0, 0.0
         self.optimiser = torch.optim.AdamW(self.model.parameters(), lr=args.rate, betas=(0.9, 0.98), weight_decay=0.01)
         if args.start:
@@ -69,14 +71,21 @@ class Trainer:
         self.model.train()
         seed = args.seed * 1000 + rank + 7 * self.step
         random.seed(seed)
-        self.batches = iter(BatchSource(args.data, args.spelling, seed, args.strength))
+        self.batches = iter(self._batches(seed))
+
+    def _batches(self, seed: int) -> Iterable[Batch]:
+        source = BatchSource(self.args.data, self.args.spelling, seed, self.args.strength, self.args.frames)
+        if self.device.type == "cpu":
+            return source
+        # One core could not feed it.
+        return DataLoader(source, batch_size=None, num_workers=max(1, (os.cpu_count() or 2) - 1), prefetch_factor=8)
 
     @property
     def _checkpoint(self) -> Path:
         return self.args.run / "checkpoint.pt"
 
     def _resume(self) -> None:
-        saved = torch.load(self._checkpoint, map_location="cpu", weights_only=True)
+        saved = torch.load(self._checkpoint, map_location=self.device, weights_only=True)
         self.model.load_state_dict(saved["model"])
         self.average.load_state_dict(saved["average"])
         self.optimiser.load_state_dict(saved["optimiser"])
@@ -106,7 +115,7 @@ class Trainer:
         last_save, loss_sum, token_sum = time.monotonic(), 0.0, 0.0
         while self.seconds < 60 * self.args.minutes:
             began = time.monotonic()
-            loss, tokens, norm = self._one_step(next(self.batches))
+            loss, tokens, norm = self._one_step(next(self.batches).to(self.device))
             loss_sum, token_sum = loss_sum + loss, token_sum + tokens
             self.seconds += self._agree(min(LONGEST_STEP_S, time.monotonic() - began))
             if self.rank == 0 and self.step % 25 == 0:
@@ -144,8 +153,9 @@ class Trainer:
         """Leave the gradient of the mean loss per token, over all processes, in the parameters."""
         owners = [p for p in self.model.parameters() if p.requires_grad]
         parts = [(p.grad if p.grad is not None else torch.zeros_like(p)).flatten() for p in owners]
-        flat = torch.cat([*parts, torch.tensor([loss, tokens])])
-        dist.all_reduce(flat)
+        flat = torch.cat([*parts, torch.tensor([loss, tokens], device=self.device)])
+        if self.args.processes > 1:
+            dist.all_reduce(flat)
         total, count = float(flat[-2]), float(flat[-1])
         flat /= max(1.0, count)
         place = 0
@@ -155,6 +165,8 @@ class Trainer:
         return total, count
 
     def _agree(self, seconds: float) -> float:
+        if self.args.processes == 1:
+            return seconds
         shared = torch.tensor([seconds])
         dist.all_reduce(shared, dist.ReduceOp.MAX)
         return float(shared)
@@ -181,6 +193,9 @@ class Trainer:
 def work(rank: int, args: argparse.Namespace) -> None:
     """Body of one process."""
     torch.set_num_threads(1)
+    if args.processes == 1:
+        Trainer(args, rank).run()
+        return
     rendezvous = f"file://{(args.run / 'rendezvous').absolute()}"
     dist.init_process_group(
         "gloo", init_method=rendezvous, rank=rank, world_size=args.processes, timeout=dt.timedelta(hours=12)
@@ -200,9 +215,14 @@ def main() -> None:
     parser.add_argument("--strength", type=float, default=0.6, help="of the augmentation, 0 to 1")
     parser.add_argument("--flat-start", type=int, default=0, help="steps of guidance; 1000 when training from nothing")
     parser.add_argument("--spelling", type=Path, default=here.parents[1] / "models/starter-en/bpe.model")
-    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--processes", type=int, help="two on processors, one on a GPU")
+    parser.add_argument("--frames", type=int, help="of 10 ms in a step of one process")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
+    is_on_cpu = args.device == "cpu"
+    args.processes = args.processes or (2 if is_on_cpu else 1)
+    args.frames = args.frames or (FRAMES_PER_BATCH if is_on_cpu else FRAMES_PER_BATCH_OF_GPU)
     args.run.mkdir(parents=True, exist_ok=True)
     (args.run / "rendezvous").unlink(missing_ok=True)
     os.environ.setdefault("OMP_NUM_THREADS", "1")

@@ -49,12 +49,7 @@ class TransducerHead(nn.Module):
             targets: All tokens, one utterance after the other.
             target_lengths: Tokens of each utterance.
         """
-        longest = int(target_lengths.max())
-        rows = torch.zeros(len(lengths), longest, dtype=torch.long)
-        first = 0
-        for row, count in enumerate(target_lengths.tolist()):
-            rows[row, :count] = targets[first : first + count]
-            first += count
+        rows = nn.utils.rnn.pad_sequence(targets.split(target_lengths.tolist()), batch_first=True)
         contexts = nn.functional.pad(rows, (CONTEXT_SIZE, 0))
         scores = self.join(self.encoder_projection(encoded)[:, :, None], self.predict(contexts)[:, None])
         return one_token_a_frame_loss(scores.log_softmax(-1), lengths, rows, target_lengths)
@@ -78,9 +73,9 @@ def one_token_a_frame_loss(
     blank = log_probs[..., 0]
     index = targets[:, None, :, None].expand(batch, frames, positions - 1, 1)
     token = log_probs[:, :, :-1].gather(-1, index).squeeze(-1)
-    never = torch.full((batch, 1), -1e9)
-    alpha = torch.cat([torch.zeros(batch, 1), torch.full((batch, positions - 1), -1e9)], dim=1)
-    last = torch.zeros(batch)
+    never = log_probs.new_full((batch, 1), -1e9)
+    alpha = torch.cat([torch.zeros_like(never), never.expand(batch, positions - 1)], dim=1)
+    last = log_probs.new_zeros(batch)
     for frame in range(frames):
         stayed = alpha + blank[:, frame]
         moved = torch.cat([never, alpha[:, :-1] + token[:, frame]], dim=1)
