@@ -13,31 +13,13 @@ from __future__ import annotations
 
 import contextlib
 from collections import deque
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Iterable
+from dataclasses import dataclass
 
-from edge_asr.commands.grammar import Alternatives, AnySpeech, Expression, Repeat, Sequence, Weighted, Word
+from edge_asr.commands.drawing import BACK_OFF, END, Drawing, Label, Spell, bounded
+from edge_asr.commands.grammar import AnySpeech, Expression, Word
 from edge_asr.commands.word_graph import WordGraph
 from edge_asr.errors import ConfigurationError, LibraryMissing
-
-ANY_SPEECH = -1
-"""The label that stands for speech of any kind."""
-
-MOST_ARCS = 1_000_000
-"""Largest automaton that is built, counted at each step."""
-
-Spell = Callable[[str], tuple[int, ...]]
-
-
-class Label(NamedTuple):
-    """What an arc takes, and what taking it costs."""
-
-    token: int
-    cost: float = 0.0
-
-
-_END = Label(-2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +35,11 @@ class Automaton:
         """Whether the tokens are a sentence; speech of any kind is none."""
         states = {0}
         for token in tokens:
-            states = {after for state in states for label, after in self.arcs[state].items() if label.token == token}
+            states = self._after(states | self._after(states, BACK_OFF), token)
         return any(state in self.final for state in states)
+
+    def _after(self, states: set[int], token: int) -> set[int]:
+        return {after for state in states for label, after in self.arcs[state].items() if label.token == token}
 
 
 def build_automaton(expression: Expression, spell: Spell, word_cost: float = 0.0) -> Automaton:
@@ -69,10 +54,10 @@ def build_automaton(expression: Expression, spell: Spell, word_cost: float = 0.0
         ConfigurationError: A word cannot be spelled, nothing can be said, or the automaton grows beyond ``MOST_ARCS``.
         LibraryMissing: ``kaldifst`` is not installed.
     """
-    drawing = _Drawing(spell, word_cost)
+    drawing = Drawing(spell, word_cost)
     start, end = drawing.new_state(), drawing.new_state()
     drawing.draw(expression, start, end)
-    return _smallest(drawing, start, end)
+    return smallest(drawing, start, end)
 
 
 def build_from_words(graph: WordGraph, spell: Spell) -> Automaton:
@@ -84,7 +69,7 @@ def build_from_words(graph: WordGraph, spell: Spell) -> Automaton:
         ConfigurationError: Nothing can be said, or the automaton grows beyond ``MOST_ARCS``.
         LibraryMissing: ``kaldifst`` is not installed.
     """
-    drawing = _Drawing(spell, 0.0)
+    drawing = Drawing(spell, 0.0)
     end = drawing.new_state()
     states = [drawing.new_state() for _ in graph.arcs]
     for source, arcs in zip(states, graph.arcs, strict=True):
@@ -93,9 +78,9 @@ def build_from_words(graph: WordGraph, spell: Spell) -> Automaton:
                 drawing.draw(Word(spelled), source, states[target])
     for state in graph.final:
         drawing.add_free(states[state], end)
-    _smallest(drawing, states[0], end)  # says so when there is no sentence
+    smallest(drawing, states[0], end)  # says so when there is no sentence
     drawing.draw(AnySpeech(), states[0], end)
-    return _smallest(drawing, states[0], end)
+    return smallest(drawing, states[0], end)
 
 
 def _spelled(word: str, spell: Spell) -> str:
@@ -107,100 +92,22 @@ def _spelled(word: str, spell: Spell) -> str:
     return ""
 
 
-def _smallest(drawing: _Drawing, start: int, end: int) -> Automaton:
+def smallest(drawing: Drawing, start: int, end: int) -> Automaton:
+    """The smallest automaton of what was drawn between two states.
+
+    Raises:
+        ConfigurationError: Nothing leads from one to the other, or the automaton grows beyond ``MOST_ARCS``.
+        LibraryMissing: ``kaldifst`` is not installed.
+    """
     accepted = drawing.new_state()
-    drawing.add(end, _END, accepted)
+    drawing.add(end, END, accepted)
     arcs = _determinize(drawing, start)
-    if not any(label.token == _END.token for labels in arcs for label in labels):
+    if not any(label.token == END.token for labels in arcs for label in labels):
         raise ConfigurationError("the grammar has no sentence; each part needs at least one choice that can be said")
     return _numbered(*_minimize(arcs))
 
 
-@dataclass(slots=True)
-class _Drawing:
-    """An automaton with free moves, drawn part by part between two states."""
-
-    spell: Spell
-    word_cost: float
-    arcs: list[list[tuple[Label, int]]] = field(default_factory=list)
-    free: list[list[tuple[float, int]]] = field(default_factory=list)
-    size: int = 0
-
-    def new_state(self) -> int:
-        self.arcs.append([])
-        self.free.append([])
-        return _bounded(len(self.arcs)) - 1
-
-    def add(self, source: int, label: Label, target: int) -> None:
-        self.size = _bounded(self.size + 1)
-        self.arcs[source].append((label, target))
-
-    def add_free(self, source: int, target: int, cost: float = 0.0) -> None:
-        self.size = _bounded(self.size + 1)
-        self.free[source].append((cost, target))
-
-    def draw(self, expression: Expression, source: int, target: int) -> None:
-        match expression:
-            case Word(text):
-                self._draw_word(text, source, target)
-            case Sequence(parts):
-                self._draw_sequence(parts, source, target)
-            case Alternatives(choices):
-                for choice in choices:
-                    self.draw(choice, source, target)
-            case Repeat(part, at_least, at_most):
-                self._draw_repeat(part, at_least, at_most, source, target)
-            case Weighted(part, cost):
-                begin = self.new_state()
-                self.add_free(source, begin, cost)
-                self.draw(part, begin, target)
-            case AnySpeech():
-                self.add(source, Label(ANY_SPEECH), target)
-
-    def _draw_word(self, text: str, source: int, target: int) -> None:
-        *first, last = self.spell(text)
-        cost = self.word_cost
-        for token in first:
-            after = self.new_state()
-            self.add(source, Label(token, cost), after)
-            source, cost = after, 0.0
-        self.add(source, Label(last, cost), target)
-
-    def _draw_sequence(self, parts: tuple[Expression, ...], source: int, target: int) -> None:
-        if not parts:
-            self.add_free(source, target)
-        for number, part in enumerate(parts, 1):
-            after = target if number == len(parts) else self.new_state()
-            self.draw(part, source, after)
-            source = after
-
-    def _draw_repeat(self, part: Expression, at_least: int, at_most: int | None, source: int, target: int) -> None:
-        for _ in range(at_least):
-            after = self.new_state()
-            self.draw(part, source, after)
-            source = after
-        if at_most is None:
-            loop = self.new_state()
-            self.add_free(source, loop)
-            self.draw(part, loop, loop)
-            source = loop
-        for _ in range((at_most or 0) - at_least):
-            after = self.new_state()
-            self.add_free(source, target)
-            self.draw(part, source, after)
-            source = after
-        self.add_free(source, target)
-
-
-def _bounded(size: int) -> int:
-    if size > MOST_ARCS:
-        raise ConfigurationError(
-            f"the grammar needs more than {MOST_ARCS} states or arcs; split it, or let parts repeat fewer times"
-        )
-    return size
-
-
-def _determinize(drawing: _Drawing, start: int) -> list[dict[Label, int]]:
+def _determinize(drawing: Drawing, start: int) -> list[dict[Label, int]]:
     """Subset construction; the states of the result are sets of states of the drawing."""
     without_free = _Direct(drawing)
     begin = frozenset((start,))
@@ -213,7 +120,7 @@ def _determinize(drawing: _Drawing, start: int) -> list[dict[Label, int]]:
         for state in waiting.popleft():
             for label, target in without_free.arcs(state):
                 after.setdefault(label, set()).add(target)
-        size = _bounded(size + len(after))
+        size = bounded(size + len(after))
         result.append({})
         for label, targets in after.items():
             subset = frozenset(targets)
@@ -227,7 +134,7 @@ def _determinize(drawing: _Drawing, start: int) -> list[dict[Label, int]]:
 class _Direct:
     """The arcs of a drawing with the free moves before them taken into account."""
 
-    def __init__(self, drawing: _Drawing) -> None:
+    def __init__(self, drawing: Drawing) -> None:
         self._drawing = drawing
         self._known: dict[int, list[tuple[Label, int]]] = {}
 
@@ -267,7 +174,7 @@ def _minimize(arcs: list[dict[Label, int]]) -> tuple[list[dict[Label, int]], int
     acceptor.start = 0
     for state, after in enumerate(arcs):
         for label, target in after.items():
-            if label.token == _END.token:
+            if label.token == END.token:
                 acceptor.set_final(target, 0.0)
             acceptor.add_arc(state, kaldifst.StdArc(symbols[label], symbols[label], 0.0, target))
     kaldifst.connect(acceptor)
@@ -302,18 +209,18 @@ def _merge_equal_states(arcs: list[dict[Label, int]], start: int) -> tuple[list[
 
 
 def _numbered(arcs: list[dict[Label, int]], start: int) -> Automaton:
-    """States in the order in which a search from the start meets them; what follows ``_END`` is left out."""
+    """States in the order in which a search from the start meets them; what follows ``END`` is left out."""
     numbers = {start: 0}
     order = [start]
     for state in order:
         for label, target in sorted(arcs[state].items()):
-            if label.token != _END.token and target not in numbers:
+            if label.token != END.token and target not in numbers:
                 numbers[target] = len(numbers)
                 order.append(target)
     return Automaton(
         arcs=tuple(
-            {label: numbers[target] for label, target in sorted(arcs[state].items()) if label.token != _END.token}
+            {label: numbers[target] for label, target in sorted(arcs[state].items()) if label.token != END.token}
             for state in order
         ),
-        final={numbers[state]: label.cost for state in order for label in arcs[state] if label.token == _END.token},
+        final={numbers[state]: label.cost for state in order for label in arcs[state] if label.token == END.token},
     )

@@ -19,7 +19,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from edge_asr.commands.automaton import ANY_SPEECH, MOST_ARCS, Automaton, Label, build_automaton, build_from_words
+from edge_asr.commands.automaton import Automaton, build_automaton, build_from_words
+from edge_asr.commands.bigram import Bigram
+from edge_asr.commands.bigram_automaton import bigram_automaton
+from edge_asr.commands.drawing import ANY_SPEECH, BACK_OFF, MOST_ARCS, Label
 from edge_asr.commands.grammar import Expression
 from edge_asr.commands.network import Network
 from edge_asr.commands.spelling import Speller
@@ -141,6 +144,24 @@ def build_command_graph(network: Network, speller: Speller, costs: Costs | None 
     return expand(automaton, speller.blank, speller.tokens, costs or Costs())
 
 
+def build_bigram_graph(bigram: Bigram, speller: Speller, scale: float, costs: Costs | None = None) -> DecodingGraph:
+    """The decoding graph of words in any order, of which some orders are likelier.
+
+    Args:
+        bigram: How likely.
+        speller: Of the model.
+        scale: What the likelihood of the words counts beside the model's score, 0 (nothing) to 10.
+        costs: ``WORD_LOOP_COSTS`` when absent.
+
+    Raises:
+        ConfigurationError: A word cannot be spelled, the scale is out of range, or the graph becomes too large.
+        LibraryMissing: ``kaldifst`` is not installed.
+    """
+    costs = costs or WORD_LOOP_COSTS
+    automaton = bigram_automaton(bigram, speller.spell, scale, costs.word)
+    return expand(automaton, speller.blank, speller.tokens, costs)
+
+
 def expand(automaton: Automaton, blank: int, tokens: tuple[int, ...], costs: Costs) -> DecodingGraph:
     """The graph of an automaton. ``tokens`` are those that speech of any kind is spelled with."""
     return _Expansion(automaton, blank + 1, tokens, costs).graph
@@ -157,11 +178,20 @@ class _Expansion:
         self._any_speech: dict[int, int] = {}
         for labels in automaton.arcs:
             for label, target in labels.items():
-                if label.token != ANY_SPEECH and label.token not in self._heard[target]:
-                    self._heard[target][label.token] = self.graph.new_state()
+                if label.token >= 0:
+                    self._hear(target, label.token)
+        for state, labels in enumerate(automaton.arcs):
+            for label, target in labels.items():
+                if label.token == BACK_OFF:
+                    for token in self._heard[state]:
+                        self._hear(target, token)
         self.graph.final[0] = 0.0  # Nothing need be said.
         for state, labels in enumerate(automaton.arcs):
             self._expand(state, labels, automaton.final.get(state))
+
+    def _hear(self, state: int, token: int) -> None:
+        if token not in self._heard[state]:
+            self._heard[state][token] = self.graph.new_state()
 
     def _expand(self, state: int, labels: dict[Label, int], final: float | None) -> None:
         silent = self._silent[state]
@@ -179,6 +209,9 @@ class _Expansion:
         for (token, cost), target in labels.items():
             if token == ANY_SPEECH:
                 self.graph.add(Arc(place, EPSILON, self._loop(target), cost + self._costs.any_speech))
+            elif token == BACK_OFF:
+                after = self._silent[target] if last is None else self._heard[target][last]
+                self.graph.add(Arc(place, EPSILON, after, cost))
             elif token != last:
                 self.graph.add(Arc(place, token + 1, self._heard[target][token], cost + self._costs.token))
 

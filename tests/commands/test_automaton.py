@@ -6,8 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from edge_asr.commands import automaton as automaton_module
-from edge_asr.commands.automaton import ANY_SPEECH, Automaton, Label, build_automaton
+from edge_asr.commands import drawing as drawing_module
+from edge_asr.commands.automaton import Automaton, build_automaton
+from edge_asr.commands.drawing import ANY_SPEECH, Label
 from edge_asr.commands.grammar import (
     Alternatives,
     AnySpeech,
@@ -148,6 +149,6 @@ def test_a_grammar_without_a_sentence_is_refused():
     ids=["drawn", "determinized"],
 )
 def test_what_grows_too_large_is_refused_in_time(monkeypatch, expression):
-    monkeypatch.setattr(automaton_module, "MOST_ARCS", 20_000)
+    monkeypatch.setattr(drawing_module, "MOST_ARCS", 20_000)
     with pytest.raises(ConfigurationError, match="the grammar needs more than 20000 states or arcs; split it"):
         built(expression)

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from edge_asr.commands import word_graph as word_graph_module
-from edge_asr.commands.automaton import ANY_SPEECH, build_from_words
+from edge_asr.commands.automaton import build_from_words
+from edge_asr.commands.drawing import ANY_SPEECH
 from edge_asr.commands.graph import build_command_graph
 from edge_asr.commands.spelling import Speller, read_speller
 from edge_asr.commands.word_graph import WordGraph, word_graph

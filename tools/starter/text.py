@@ -1,5 +1,8 @@
 """What is said: seeded sentences for training and evaluation.
 
+``text.py COUNT`` prints labels of typical commands, made of the vocabulary's words alone: the decoding graph is
+weighted by them (``graph.py --typical``).
+
 A sentence is a pair: what the synthesiser reads (``don't``) and its label (``dont``; the 26 letters and the space
 are all the tokens can spell). Half of the test sentences and of the training sentences come from the same
 grammars with different seeds; random word strings and whole WordNet examples practically never coincide.
@@ -13,8 +16,10 @@ from __future__ import annotations
 import json
 import random
 import re
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 from templates import Templates
@@ -360,3 +365,13 @@ def sentences(mix: tuple[tuple[float, Maker], ...], seed: str) -> Iterator[str]:
         spoken = draw.choices(makers, weights)[0](draw)
         if label(spoken):
             yield spoken
+
+
+def typical_commands() -> Iterator[str]:
+    """Endless labels of command sentences that the vocabulary covers; seeded apart from training and test speech."""
+    known = set(vocabulary())
+    return (said for said in map(label, sentences(DOMAIN, "typical")) if known.issuperset(said.split()))
+
+
+if __name__ == "__main__":
+    print("\n".join(islice(typical_commands(), int(sys.argv[1]))))
