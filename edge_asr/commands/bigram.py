@@ -35,7 +35,7 @@ class Bigram:
 
 
 def estimate_bigram(
-    words: Iterable[str], sentences: Iterable[Sequence[str]], *, pairs: int = 12_000, evenly: float = 0.3
+    words: Iterable[str], sentences: Iterable[Sequence[str]], *, pairs: int = 12_000, evenly: float = 0.6
 ) -> Bigram:
     """The model of sentences that are typical.
 

@@ -56,6 +56,9 @@ class Costs:
 WORD_LOOP_COSTS = Costs(token=0.0)
 """For words in any order: only their sound holds them together, and a discount would turn long ones into short ones."""
 
+BIGRAM_COSTS = Costs(token=-2.0)
+"""Where typical sentences hold them together, the discount brings back short words without making them up."""
+
 
 @dataclass(frozen=True, slots=True)
 class Arc:
@@ -151,13 +154,13 @@ def build_bigram_graph(bigram: Bigram, speller: Speller, scale: float, costs: Co
         bigram: How likely.
         speller: Of the model.
         scale: What the likelihood of the words counts beside the model's score, 0 (nothing) to 10.
-        costs: ``WORD_LOOP_COSTS`` when absent.
+        costs: ``BIGRAM_COSTS`` when absent.
 
     Raises:
         ConfigurationError: A word cannot be spelled, the scale is out of range, or the graph becomes too large.
         LibraryMissing: ``kaldifst`` is not installed.
     """
-    costs = costs or WORD_LOOP_COSTS
+    costs = costs or BIGRAM_COSTS
     automaton = bigram_automaton(bigram, speller.spell, scale, costs.word)
     return expand(automaton, speller.blank, speller.tokens, costs)
 

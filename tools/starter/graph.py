@@ -14,12 +14,19 @@ from pathlib import Path
 
 from edge_asr.commands.bigram import estimate_bigram
 from edge_asr.commands.grammar import Expression, or_any_speech, sentences, word_loop
-from edge_asr.commands.graph import WORD_LOOP_COSTS, Costs, DecodingGraph, build_bigram_graph, build_language
+from edge_asr.commands.graph import (
+    BIGRAM_COSTS,
+    WORD_LOOP_COSTS,
+    Costs,
+    DecodingGraph,
+    build_bigram_graph,
+    build_language,
+)
 from edge_asr.commands.jsgf import read_jsgf
 from edge_asr.commands.spelling import Speller, read_speller
 from edge_asr.errors import EdgeAsrError
 
-LANGUAGE_SCALE = 0.5
+LANGUAGE_SCALE = 0.7
 """The model's scores are too sure of themselves for more; ``models/starter-en/README.md`` has the figures."""
 
 
@@ -49,7 +56,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--reject", action="store_true", help="other speech becomes no text instead of the nearest")
     costs = parser.add_argument_group("costs", "in nats; each is explained in edge_asr/commands/graph.py")
     for name, value in asdict(Costs()).items():
-        shown = f"{value}; with --words {WORD_LOOP_COSTS.token}" if name == "token" else value
+        loop = f"; with --words {WORD_LOOP_COSTS.token}, with --typical {BIGRAM_COSTS.token}"
+        shown = f"{value}{loop if name == 'token' else ''}"
         costs.add_argument(f"--{name.replace('_', '-')}-cost", type=float, help=f"(default {shown})")
     args = parser.parse_args()
     if args.typical and (not args.words or args.reject):
@@ -67,7 +75,7 @@ def graph_of(args: argparse.Namespace, speller: Speller) -> DecodingGraph:
 
 def costs_of(args: argparse.Namespace) -> Costs:
     given = {name: getattr(args, f"{name}_cost") for name in asdict(Costs())}
-    default = WORD_LOOP_COSTS if args.words else Costs()
+    default = BIGRAM_COSTS if args.typical else WORD_LOOP_COSTS if args.words else Costs()
     return replace(default, **{name: value for name, value in given.items() if value is not None})
 
 
