@@ -15,6 +15,7 @@ from edge_asr.bench.child import ClipTask, Task
 from edge_asr.bench.document import Configuration, Document, Mode, ModelIdentity, Result, Run, encode
 from edge_asr.bench.drift import SOAK_FROM_S
 from edge_asr.bench.identity import model_identity, versions, workload_identity
+from edge_asr.bench.judged import read_recordings
 from edge_asr.bench.run import Bench, run_bench
 from edge_asr.cli import exit_codes
 from edge_asr.cli.bench_wishes import Wishes
@@ -26,7 +27,7 @@ from edge_asr.resources.topology import read_topology
 from edge_asr.settings import Settings
 from edge_asr.store.store import InstalledModel
 from edge_asr.workers.configuration import pack
-from edge_asr.workload import ClipAudio, bundled_clips, clips_for, load_clip, read_clips
+from edge_asr.workload import ClipAudio, bundled_clips, clips_for, load_clip
 
 IDLE_S = 5.0
 """Silence at live pace before a paced run, to see what an idle session costs."""
@@ -160,7 +161,7 @@ class Workloads:
     """The recordings: those that were named, or for each model those of the package it can be judged by."""
 
     def __init__(self, audio: Path | None) -> None:
-        self._given = read_clips(audio) if audio else None
+        self._given = read_recordings(audio) if audio else None
         self._audio: dict[str, ClipAudio] = {}
 
     def clips(self, model: InstalledModel | None) -> list[ClipAudio]:
@@ -214,6 +215,7 @@ def task_of(
         configure=pack(model.directory, settings_of(configuration, settings), vad_model),
         configuration=configuration,
         clips=listen_to,
+        clips_s=sum(audio.audio_s for audio in clips),
         language=language,
     )
 

@@ -53,6 +53,7 @@ def test_a_task_carries_settings_and_recordings():
     ]
     assert {clip.vocabulary for clip in task.clips} == {"commands"}
     assert task.language == "en"
+    assert task.clips_s == sum(audio.audio_s for audio in Workloads(None).clips(model)) > 3
 
 
 def test_of_a_model_nobody_knows_all_recordings_are_played():
