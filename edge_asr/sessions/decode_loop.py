@@ -250,6 +250,11 @@ class DecodeLoop:
         waiting = round(member.session.backlog_s * member.session.options.bytes_per_second)
         return max(0, member.received_bytes - waiting)
 
+    def is_resting(self, session_id: str) -> bool:
+        """Whether nobody would notice if the session were looked at a little later."""
+        member = self._members.get(session_id)
+        return member is not None and member.session.is_resting
+
     @property
     def backlog_s(self) -> float:
         """Undecoded audio of all sessions, seconds."""

@@ -149,6 +149,8 @@ class Consumed(msgspec.Struct, frozen=True, tag="consumed"):
 
     session_id: str
     total_bytes: int
+    is_resting: bool = False
+    """Whether there is silence and nothing waits to be said: nobody notices when audio comes a little later."""
 
 
 class Settled(msgspec.Struct, frozen=True, tag="settled"):
