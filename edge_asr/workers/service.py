@@ -178,6 +178,7 @@ class Service:
                 progress.flushes,
                 finals,
                 progress.lead_in,
+                progress.front,
             )
         )
 

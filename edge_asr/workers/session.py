@@ -189,6 +189,7 @@ class PoolSession:
             settled.dropped_samples,
             settled.flushes,
             settled.lead_in,
+            settled.front,
         )
         self._losses = 0
         if self._history.recording is not None:
@@ -311,8 +312,7 @@ class PoolSession:
         self._base_bytes = self._consumed_bytes = history.start_bytes
         if history.recording is not None:
             path, longest_s = history.recording.path, history.recording.max_duration_s
-            from_s = resume.lead_in.start_s if resume.lead_in is not None else resume.position_s
-            worker.send(SessionRecording(self.session_id, str(path), longest_s, from_s))
+            worker.send(SessionRecording(self.session_id, str(path), longest_s, resume.start_s))
         for piece in history.pieces():
             worker.send(FlushSession(self.session_id) if piece is None else SessionAudio(self.session_id, piece))
         if history.is_finished:
