@@ -30,7 +30,7 @@ class RestingWebSocket(WebSocketsSansIOProtocol):
 
     async def run_asgi(self) -> None:
         """Let the application ask for it, then run it."""
-        extensions: dict[str, Any] = self.scope["extensions"]  # type: ignore[assignment]
+        extensions: dict[str, Any] = self.scope["extensions"]
         extensions[_EXTENSION] = self._rest
         await super().run_asgi()
 
