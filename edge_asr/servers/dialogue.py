@@ -38,6 +38,11 @@ WAIT_S = 0.5
 """A client that had to wait for so long is faster than the recogniser, and no microphone."""
 
 
+MESSAGES_A_TURN = 32
+"""A client that sends many small messages at once has so many of them served, and then others have their turn: health
+checks are answered in time."""
+
+
 class PeerGone(Exception):
     """The connection is lost: nobody is there to read an answer."""
 
@@ -140,8 +145,12 @@ class Dialogue:
 
     async def _read(self) -> None:
         await self._send(self._conversation.greeting())
+        taken = 0
         while (message := await self._next_message()) is not None:
             self._has_spoken = True
+            taken += 1
+            if taken % MESSAGES_A_TURN == 0:
+                await asyncio.sleep(0)
             for request in self._conversation.receive(message):
                 await self._execute(request)
             if self._conversation.is_over:
