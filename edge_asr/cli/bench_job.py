@@ -16,6 +16,7 @@ from edge_asr.bench.document import Configuration, Document, Mode, ModelIdentity
 from edge_asr.bench.drift import SOAK_FROM_S
 from edge_asr.bench.identity import model_identity, versions, workload_identity
 from edge_asr.bench.judged import read_recordings
+from edge_asr.bench.provider_choice import compare_providers, partial_sentences
 from edge_asr.bench.run import Bench, run_bench
 from edge_asr.cli import exit_codes
 from edge_asr.cli.bench_wishes import Wishes
@@ -146,6 +147,9 @@ def _notes(wishes: Wishes, measured: _Measured) -> Iterator[str]:
         yield "interrupted: later runs are missing"
     if 0 < wishes.soak_s < SOAK_FROM_S:
         yield f"a soak of less than {SOAK_FROM_S / 60:.0f} minutes says nothing of drift"
+    yield from partial_sentences(measured.results)
+    if choice := compare_providers(measured.results):
+        yield choice.sentence
     for result in measured.results:
         if result.set_aside:
             yield f"{result.configuration.label()}: {_set_aside(result.set_aside)}"

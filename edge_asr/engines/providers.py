@@ -17,7 +17,7 @@ from pathlib import Path
 
 from edge_asr.engines.provider_table import CPU, ORT_PREFIX, ORT_PROVIDERS, PROVIDERS
 from edge_asr.errors import LibraryMissing, ModelUnsupported, ProviderUnavailable, UnknownProvider
-from edge_asr.families import ModelFamily
+from edge_asr.families import CONTEXT, FAMILIES, ModelFamily
 from edge_asr.manifest import ModelManifest
 from edge_asr.settings import EngineSettings
 
@@ -91,6 +91,31 @@ def why_unavailable(provider: str, package: Path | None = None) -> str:
     if entry.refusal and any(_contains(path, entry.refusal) for path in _extension_modules(libraries)):
         return "the installed sherpa-onnx was built without it"
     return ""
+
+
+def providers_of(manifest: ModelManifest) -> list[str]:
+    """Providers that run a model's family from files of its kind, given their build of the engine."""
+    family = FAMILIES.get(manifest.family)
+    if family is None:
+        return []
+    is_compiled = any(file.path.endswith(".rknn") for file in manifest.files.values())
+    formats = {"rknn" if is_compiled else "onnx"}
+    if any(role.endswith(CONTEXT) for role in manifest.files):
+        formats.add("qnn")
+    return [
+        provider.name
+        for provider in PROVIDERS.values()
+        if family.kind in provider.kinds
+        and formats & set(provider.formats)
+        and not (family.kind == "streaming" and provider.why_not_family(family.name))
+    ]
+
+
+def providers_here(manifest: ModelManifest) -> list[str]:
+    """Of :func:`providers_of`, the processor and the NPUs that what is installed can run."""
+    return [
+        name for name in providers_of(manifest) if name == CPU or (PROVIDERS[name].checks and not why_unavailable(name))
+    ]
 
 
 def choose_provider(settings: EngineSettings, family: ModelFamily, given_up: str = "") -> ProviderChoice:
