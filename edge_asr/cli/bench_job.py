@@ -22,7 +22,10 @@ from edge_asr.cli import exit_codes
 from edge_asr.cli.bench_wishes import Wishes
 from edge_asr.cli.messages import remark, warn
 from edge_asr.cli.stores import choose_model, installed_vad, open_store
+from edge_asr.engines.provider_table import PROVIDERS
+from edge_asr.engines.providers import providers_of
 from edge_asr.errors import InputError, error_of
+from edge_asr.manifest import ModelManifest
 from edge_asr.resources.board import read_board
 from edge_asr.resources.topology import read_topology
 from edge_asr.settings import Settings
@@ -90,6 +93,7 @@ def _of_models(wishes: Wishes, settings_of_model: SettingsOf) -> _Measured:
         for model in models
         for own in [settings_of_model(model.manifest.name)]
         for configuration in wishes.sweep(own).configurations(model.manifest.name, topology)
+        if len(models) == 1 or not is_for_others(model.manifest, configuration.provider, wishes.providers or ())
     ]
     remark(_estimate(wishes, [task.configuration.mode for task in tasks]))
     bench = Bench(
@@ -237,6 +241,15 @@ def settings_of(configuration: Configuration, settings: Settings) -> Settings:
         scheduler=replace(settings.scheduler, max_batch=configuration.max_batch, window_ms=configuration.window_ms),
         worker=replace(settings.worker, cpus=configuration.cpus),
     )
+
+
+def is_for_others(manifest: ModelManifest, provider: str, asked: Sequence[str]) -> bool:
+    """Whether a model's files are for others of the providers that were asked for, and not for this one.
+
+    A model for an NPU and the one that it was made from are compared by naming both; each runs where it can.
+    """
+    runnable = providers_of(manifest)
+    return provider in PROVIDERS and provider not in runnable and any(each in runnable for each in asked)
 
 
 def exit_code(document: Document) -> int:
