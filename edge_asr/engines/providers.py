@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from edge_asr.engines.provider_table import CPU, ORT_PREFIX, ORT_PROVIDERS, PROVIDERS
+from edge_asr.engines.provider_table import CPU, NPU_PROVIDERS, ORT_PREFIX, ORT_PROVIDERS, PROVIDERS
 from edge_asr.errors import LibraryMissing, ModelUnsupported, ProviderUnavailable, UnknownProvider
 from edge_asr.families import CONTEXT, FAMILIES, ModelFamily
 from edge_asr.manifest import ModelManifest
@@ -114,7 +114,7 @@ def providers_of(manifest: ModelManifest) -> list[str]:
 def providers_here(manifest: ModelManifest) -> list[str]:
     """Of :func:`providers_of`, the processor and the NPUs that what is installed can run."""
     return [
-        name for name in providers_of(manifest) if name == CPU or (PROVIDERS[name].checks and not why_unavailable(name))
+        name for name in providers_of(manifest) if name == CPU or (name in NPU_PROVIDERS and not why_unavailable(name))
     ]
 
 
