@@ -15,7 +15,8 @@ from edge_asr.manifest import MANIFEST_FILE, read_manifest
 from edge_asr.quantize.convert import Conversion, ConversionOutcome, convert
 from edge_asr.quantize.progress import Silence
 from edge_asr.store.store import InstalledModel
-from tests.support.engine_cases import PACKAGE, STARTER
+from edge_asr.workload import bundled_clips
+from tests.support.engine_cases import STARTER
 
 TOOLKIT = """
 import numpy as np
@@ -61,11 +62,10 @@ def toolkit(folder: Path, louder: float) -> Path:
     return python
 
 
-def evaluation(folder: Path, times: int) -> Path:
-    """The same short recordings again and again: a set of enough words that takes little time."""
+def evaluation(folder: Path, count: int) -> Path:
+    """So many of the recordings of the package."""
     manifest = folder / "evaluation.tsv"
-    said = {"go-forward": "go forward ten meters", "five-five": "five five"}
-    rows = [f"{PACKAGE}/clips/{name}.flac\t{text}" for name, text in said.items()] * times
+    rows = [f"{clip.path}\t{clip.reference}" for clip in bundled_clips()[:count]]
     manifest.write_text("audio\ttext\n" + "\n".join(rows) + "\n")
     return manifest
 
@@ -82,9 +82,9 @@ def converted(folder: Path, **changes) -> ConversionOutcome:
 
 @pytest.mark.model
 def test_a_model_is_compiled_simulated_judged_and_written_with_what_the_engine_reads(tmp_path: Path) -> None:
-    outcome = converted(tmp_path, toolkit=toolkit(tmp_path, 0), evaluation=evaluation(tmp_path, 4), budget=0.2)
+    outcome = converted(tmp_path, toolkit=toolkit(tmp_path, 0), evaluation=evaluation(tmp_path, 5), budget=0.2)
     report = outcome.report
-    assert (report.verdict, report.same_text, report.recordings, report.units) == ("within", 8, 8, 24)
+    assert (report.verdict, report.same_text, report.recordings, report.units) == ("within", 5, 5, 24)
     assert report.loops["model"].least_cosine == pytest.approx(1, abs=1e-4)
     assert report.error_rate_change_low is not None
     assert report.error_rate_change_low < 0 < (report.error_rate_change_high or 0) <= 0.2
@@ -96,7 +96,7 @@ def test_a_model_is_compiled_simulated_judged_and_written_with_what_the_engine_r
 @pytest.mark.model
 def test_eight_bits_that_cost_words_are_refused_and_nothing_is_written(tmp_path: Path) -> None:
     rough = toolkit(tmp_path, 100)
-    heard = evaluation(tmp_path, 4)
+    heard = evaluation(tmp_path, 5)
     outcome = converted(tmp_path, toolkit=rough, evaluation=heard, budget=0.2, is_int8=True)
     assert outcome.report.error_rate_after > outcome.report.error_rate_before + 0.2
     assert outcome.report.verdict in ("over", "broken")
@@ -110,8 +110,8 @@ def test_eight_bits_need_recordings_to_judge_them_by(tmp_path: Path) -> None:
 
 
 def test_too_few_words_for_the_budget_are_refused_before_anything_is_compiled(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="has 6 words, too few to decide"):
-        converted(tmp_path, evaluation=evaluation(tmp_path, 1), budget=0.005, toolkit=Path("/nowhere"))
+    with pytest.raises(InputError, match="has 5 words, too few to decide"):
+        converted(tmp_path, evaluation=evaluation(tmp_path, 2), budget=0.005, toolkit=Path("/nowhere"))
 
 
 def test_a_family_that_the_npu_does_not_run_is_refused(tmp_path: Path) -> None:
