@@ -55,7 +55,8 @@ def compare_providers(results: Sequence[Result]) -> ProviderChoice | None:
     """Compare what was measured; nothing where there are not two providers to compare.
 
     Args:
-        results: Of any models and configurations; throughput and paced ones of a configuration belong together.
+        results: Of any models and configurations, with as many streams each; throughput and paced ones of a
+            configuration belong together.
     """
     grouped: dict[Configuration, dict[str, Result]] = {}
     for result in results:

@@ -18,6 +18,7 @@ from edge_asr.bench.identity import model_identity, versions, workload_identity
 from edge_asr.bench.judged import read_recordings
 from edge_asr.bench.provider_choice import compare_providers, partial_sentences
 from edge_asr.bench.run import Bench, run_bench
+from edge_asr.bench.wording import counted
 from edge_asr.cli import exit_codes
 from edge_asr.cli.bench_wishes import Wishes
 from edge_asr.cli.messages import remark, warn
@@ -152,8 +153,10 @@ def _notes(wishes: Wishes, measured: _Measured) -> Iterator[str]:
     if 0 < wishes.soak_s < SOAK_FROM_S:
         yield f"a soak of less than {SOAK_FROM_S / 60:.0f} minutes says nothing of drift"
     yield from partial_sentences(measured.results)
-    if choice := compare_providers(measured.results):
-        yield choice.sentence
+    for streams in sorted({result.configuration.streams for result in measured.results}):
+        beside = [result for result in measured.results if result.configuration.streams == streams]
+        if choice := compare_providers(beside):
+            yield f"{counted(streams, 'stream')}: {choice.sentence}"
     for result in measured.results:
         if result.set_aside:
             yield f"{result.configuration.label()}: {_set_aside(result.set_aside)}"
