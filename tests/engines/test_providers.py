@@ -7,7 +7,9 @@ import pytest
 
 from edge_asr.engines.providers import (
     KNOWN_PROVIDERS,
+    ProviderChoice,
     choose_provider,
+    fitting,
     known_provider,
     providers_here,
     providers_of,
@@ -98,6 +100,24 @@ def test_what_a_model_was_compiled_for_decides_what_can_run_it():
     assert providers_of(manifest(model="model.rknn")) == ["rknn"]
     assert "qnn" not in providers_of(manifest(model="model.onnx"))
     assert {"cpu", "qnn"} <= set(providers_of(manifest(model="model.onnx", model_context="model_ctx.onnx")))
+
+
+MAY_FALL_BACK = EngineSettings(provider="rknn", fallback="cpu")
+
+
+def test_the_cpu_does_not_take_the_place_of_an_npu_whose_files_it_cannot_read():
+    choice = choose_provider(MAY_FALL_BACK, CTC)
+    assert fitting(choice, manifest(model="model.onnx"), MAY_FALL_BACK) is choice
+    with pytest.raises(ProviderUnavailable, match=r"built without it; but model .* is compiled for the NPU"):
+        fitting(choice, manifest(model="model.rknn"), MAY_FALL_BACK)
+
+
+def test_an_npu_is_given_no_files_that_are_not_compiled_for_it():
+    on_npu, not_compiled = ProviderChoice("rknn"), manifest(model="model.onnx")
+    assert fitting(on_npu, not_compiled, MAY_FALL_BACK).label == "cpu (asked: rknn)"
+    with pytest.raises(ProviderUnavailable, match="is not compiled for it; install k2's wheel"):
+        fitting(on_npu, not_compiled, EngineSettings(provider="rknn"))
+    assert fitting(on_npu, manifest(model="model.rknn"), EngineSettings(provider="rknn")) is on_npu
 
 
 def test_here_are_the_processor_and_npus_that_are_installed(monkeypatch):

@@ -82,23 +82,23 @@ def converted(folder: Path, **changes) -> ConversionOutcome:
 
 @pytest.mark.model
 def test_a_model_is_compiled_simulated_judged_and_written_with_what_the_engine_reads(tmp_path: Path) -> None:
-    outcome = converted(tmp_path, toolkit=toolkit(tmp_path, 0), evaluation=evaluation(tmp_path, 5), budget=0.2)
+    outcome = converted(tmp_path, toolkit=toolkit(tmp_path, 0), evaluation=evaluation(tmp_path, 3), budget=0.4)
     report = outcome.report
-    assert (report.verdict, report.same_text, report.recordings, report.units) == ("within", 5, 5, 24)
+    assert (report.verdict, report.same_text, report.recordings, report.units) == ("within", 3, 3, 12)
     assert report.loops["model"].least_cosine == pytest.approx(1, abs=1e-4)
     assert report.error_rate_change_low is not None
-    assert report.error_rate_change_low < 0 < (report.error_rate_change_high or 0) <= 0.2
+    assert report.error_rate_change_low < 0 < (report.error_rate_change_high or 0) <= 0.4
     assert "model_type=zipformer2;" in (tmp_path / "out" / "model.rknn").read_text()
     assert json.loads((tmp_path / "out" / "quantization.json").read_text())["versions"]["rknn-toolkit2"] == "2.5.0"
-    assert "(change, 95 %: -15.37 to +15.37 points), 24 units of reference" in conversion_lines(report)[-1]
+    assert "(change, 95 %: -30.74 to +30.74 points), 12 units of reference" in conversion_lines(report)[-1]
 
 
 @pytest.mark.model
 def test_eight_bits_that_cost_words_are_refused_and_nothing_is_written(tmp_path: Path) -> None:
     rough = toolkit(tmp_path, 100)
-    heard = evaluation(tmp_path, 5)
-    outcome = converted(tmp_path, toolkit=rough, evaluation=heard, budget=0.2, is_int8=True)
-    assert outcome.report.error_rate_after > outcome.report.error_rate_before + 0.2
+    heard = evaluation(tmp_path, 3)
+    outcome = converted(tmp_path, toolkit=rough, evaluation=heard, budget=0.4, is_int8=True)
+    assert outcome.report.error_rate_after > outcome.report.error_rate_before + 0.4
     assert outcome.report.verdict in ("over", "broken")
     assert outcome.directory is None
     assert not (tmp_path / "out").exists()
