@@ -3,6 +3,8 @@
 The public surface is small on purpose and loads no native package; everything else may change.
 """
 
+import os
+
 from edge_asr.errors import EdgeAsrError
 from edge_asr.events import Failed, Final, Notice, Partial, SessionEnded, TranscriptEvent, Word
 from edge_asr.requests import SessionOptions
@@ -21,3 +23,7 @@ __all__ = [
     "Word",
     "__version__",
 ]
+
+# The wheels of onnxruntime write down what is run into the user's home, and send it to their maker, unless this is set
+# when they are loaded. What people say to a recogniser on their own board is nobody else's business.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")

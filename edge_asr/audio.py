@@ -10,6 +10,9 @@ import numpy.typing as npt
 Float32Array = npt.NDArray[np.float32]
 """Mono PCM, shape (n,), nominal range [-1, 1]."""
 
+LOUDEST = 1000.0
+"""Nominal full scale is 1; float files with peaks of 15 exist, but nothing beyond this is sound."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AudioChunk:

@@ -110,6 +110,17 @@ class GateMark(msgspec.Struct, frozen=True, kw_only=True):
     """Since the last sound."""
 
 
+class FrontMark(msgspec.Struct, frozen=True, kw_only=True):
+    """What the robust front went by at a place of a session's audio."""
+
+    offset: float
+    """Mean of the samples before, in full scale."""
+    offset_before: float
+    """Likewise a frame earlier."""
+    peak: float = 1.0
+    """What was full scale."""
+
+
 class LeadIn(msgspec.Struct, frozen=True, kw_only=True):
     """What a stream had got last before a place: audio that is settled and is heard again all the same, since a
     model's words hang on what came before. Seconds since the session began."""
@@ -135,8 +146,15 @@ class Resume(msgspec.Struct, frozen=True, kw_only=True):
     """Audio that follows at once: a live session must not take the burst for a backlog and drop it."""
     lead_in: LeadIn | None = None
     """What comes before that audio, which then begins at its mark."""
+    front: FrontMark | None = None
+    """What the robust front went by where the audio begins."""
     is_suspect: bool = False
     """Whether its audio may have ended the worker before: it is decoded alone until that is past."""
+
+    @property
+    def start_s(self) -> float:
+        """Where the audio begins, seconds since the session began."""
+        return self.lead_in.start_s if self.lead_in is not None else self.position_s
 
 
 class Open(msgspec.Struct, frozen=True, tag="open"):

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from edge_asr.cli.main import COMMANDS
-from tools.command_pages import command_reference, commands, man_page
+from tools.command_pages import FILES, VARIABLES, command_reference, commands, man_page, write_man_pages
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -97,3 +97,11 @@ def test_words_are_completed_in_the_shell(words, expected) -> None:
         text=True,
     )
     assert ran.stdout.split() == [f"plain,{expected}"], ran.stderr
+
+
+def test_each_command_has_a_page_and_the_programs_own_names_files_and_variables(tmp_path) -> None:
+    write_man_pages(tmp_path / "man")
+    pages = {path.stem for path in (tmp_path / "man").iterdir()}
+    assert pages == {context.command_path.replace(" ", "-") for context in commands()}
+    text = (tmp_path / "man/edge-asr.1").read_text().replace("\\-", "-")
+    assert [name for name, _ in (*FILES, *VARIABLES) if name not in text] == []

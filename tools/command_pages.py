@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -26,6 +26,23 @@ EXIT_CODES = (
     ("130", "Interrupted."),
 )
 
+FILES = (
+    (
+        "/etc/edge-asr/edge-asr.toml",
+        "Settings of this machine; `edge-asr config init` explains each.",
+    ),
+    ("~/.config/edge-asr/edge-asr.toml", "Settings of the user, which win over those."),
+    ("/var/lib/edge-asr", "Models, and what `edge-asr tune` found out about this board."),
+)
+
+VARIABLES = (
+    ("EDGE_ASR_HOME", "Where models are kept instead."),
+    (
+        "EDGE_ASR_GROUP_NAME",
+        "Any setting: EDGE_ASR_SERVER_PORT for port of [server].",
+    ),
+)
+
 _WIDTH = 100
 
 
@@ -40,12 +57,12 @@ def command_reference() -> str:
 
 
 def man_page(context: click.Context) -> str:
-    """The man page of a command, in roff."""
+    """The man page of a command, in roff; the program's own has files and variables too."""
     command = context.command
     name = context.command_path.replace(" ", "-")
     sections = [
         f'.TH {_roff(name.upper())} 1 "" "edge-asr {__version__}" "User Commands"',
-        f".SH NAME\n{_roff(name)} \\- {_roff(_summary(command))}",
+        f".SH NAME\n{name} \\- {_roff(_summary(command))}",  # a plain hyphen: whatis reads this line
         f".SH SYNOPSIS\n.B {_roff(context.command_path)}\n{_roff(' '.join(command.collect_usage_pieces(context)))}",
         ".SH DESCRIPTION\n" + "\n.PP\n".join(_paragraph(text) for text in _paragraphs(command)),
     ]
@@ -53,8 +70,9 @@ def man_page(context: click.Context) -> str:
         sections.append(".SH OPTIONS\n" + "\n".join(options))
     if isinstance(command, click.Group):
         sections.append(".SH COMMANDS\n" + "\n".join(_subcommands(command, context)))
-    codes = "\n".join(f".TP\n.B {code}\n{_roff(meaning)}" for code, meaning in EXIT_CODES)
-    sections.append(f".SH EXIT STATUS\n{codes}")
+    if context.parent is None:
+        sections += [_list("FILES", FILES), _list("ENVIRONMENT", VARIABLES)]
+    sections.append(_list("EXIT STATUS", EXIT_CODES))
     if context.parent is not None:
         sections.append(f".SH SEE ALSO\n.BR {_roff(context.parent.command_path.replace(' ', '-'))} (1)")
     return "\n".join(sections) + "\n"
@@ -103,15 +121,18 @@ def _subcommands(command: click.Group, context: click.Context) -> Iterator[str]:
             yield f".TP\n.BR {_roff(page)} (1)\n{_roff(_summary(found))}."
 
 
+def _list(title: str, entries: Sequence[tuple[str, str]]) -> str:
+    return "\n".join((f".SH {title}", *(f".TP\n.B {_roff(term)}\n{_roff(meaning)}" for term, meaning in entries)))
+
+
 def _roff(text: str) -> str:
     """Escaped: backslashes, hyphens that people copy, and lines that begin like a request."""
     escaped = text.replace("\\", "\\e").replace("-", "\\-").replace("|", "|\\:")  # a long choice may be broken
     return "\n".join(f"\\&{line}" if line.startswith((".", "'")) else line for line in escaped.splitlines())
 
 
-def main() -> None:
-    """Write the man pages into the folder that is named."""
-    folder = Path(sys.argv[1])
+def write_man_pages(folder: Path) -> None:
+    """A man page for edge-asr and one for each command, into a folder that is made if it is missing."""
     folder.mkdir(parents=True, exist_ok=True)
     for context in commands():
         page = folder / f"{context.command_path.replace(' ', '-')}.1"
@@ -119,4 +140,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__)
+    write_man_pages(Path(sys.argv[1]))

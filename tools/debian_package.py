@@ -13,6 +13,7 @@ from packaging.version import Version
 from edge_asr.deployment.target import Machine, Release, Target, debian_target
 from edge_asr.deployment.wheelhouse import fill_wheelhouse
 from tools.arm64_sysroot import CHECKOUT
+from tools.command_pages import write_man_pages
 from tools.debian_root import ARCHITECTURES, DebianRoot
 from tools.release_version import git
 
@@ -24,7 +25,7 @@ OF_THE_CHECKOUT = ("CHANGELOG.md", "NOTICE", "README.md")
 
 
 def lay_out(folder: Path, wheel: Path, release: Release, machine: Machine) -> None:
-    """The source tree: Debian's files, the units, and every wheel for that release and machine.
+    """The source tree: Debian's files, the units, man pages, and every wheel for that release and machine.
 
     Raises:
         FetchFailed: A wheel cannot be had.
@@ -32,6 +33,7 @@ def lay_out(folder: Path, wheel: Path, release: Release, machine: Machine) -> No
     target = debian_target(release, machine)
     shutil.copytree(CHECKOUT / "packaging/debian", folder / "debian")
     shutil.copytree(CHECKOUT / "packaging/systemd", folder / "systemd")
+    write_man_pages(folder / "man")
     for name in OF_THE_CHECKOUT:
         shutil.copy(CHECKOUT / name, folder)
     (folder / "target.mk").write_text(target_makefile(target))

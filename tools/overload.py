@@ -9,8 +9,9 @@ the native websocket, together ``--factor`` times the capacity, all of unbroken 
 it was told to and comes again; who is accepted talks for a while, ends, and comes again.
 
 Leaves with 1 unless all of this holds: every refusal names its reason and a time to come back; no accepted session is
-lost; at most one step in a hundred of the accepted sessions ends after it was due, one chunk after its audio was there
-(so the 99th percentile is below one chunk); and memory, open files and undecoded audio are what they were.
+lost; ``/health``, ``/metrics`` and Wyoming's ``describe``, asked five times a second, answer within 100 ms (99th
+percentile); at most one step in a hundred of the accepted sessions ends after it was due, one chunk after its audio
+was there (so the 99th percentile is below one chunk); and memory, open files and undecoded audio are what they were.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from edge_asr.statistics import percentile
 from edge_asr.workload import bundled_clips, load_clip
 from tools.chaos_clients import RATE_HZ
 from tools.chaos_daemon import Daemon
+from tools.overload_probe import Probe
 from tools.served import served
 
 Found = TypeVar("Found")
@@ -45,6 +47,7 @@ TALK_S = 15.0
 LEARN_S = 12.0
 LEARN_STREAMS = 4
 MOST_LATE_SHARE = 0.01
+MOST_ANSWER_MS = 100.0
 MOST_GROWTH_BYTES = 20_000_000
 MOST_MORE_FILES = 4
 """Whatever is opened at the first use and stays; every lost connection would be one more."""
@@ -177,7 +180,8 @@ def measure(daemon: Daemon, args: argparse.Namespace) -> dict[str, Any]:
     before, memory_before = daemon.status()["stats"], sum(daemon.memory_bytes().values())
     files_before = daemon.descriptors()
     offered = round(args.factor * capacity)
-    heard = offer(daemon.websocket, offered, args.seconds, args.processes)
+    with Probe(daemon) as probe:
+        heard = offer(daemon.websocket, offered, args.seconds, args.processes)
     time.sleep(2.0)  # the worker reports once a second
     status = daemon.status()
     after = status["stats"]
@@ -205,6 +209,7 @@ def measure(daemon: Daemon, args: argparse.Namespace) -> dict[str, Any]:
         "late_share": late / live if live else None,
         "final_p99_ms": getattr(p99, "value", None),
         "final_slowest_ms": 1000 * max(finals_s, default=0.0),
+        "answers": probe.figures(),
         "backlog_s": after["backlog_s"],
         "restarts": status["restarts"],
         "worker_bytes": status["workers"][0]["memory_bytes"],
@@ -220,6 +225,7 @@ def complaints(found: dict[str, Any]) -> list[str]:
         "refusals are unclear": not found["unclear"],
         "accepted sessions were lost": not found["lost"] and found["accepted"] == found["finished"],
         "steps were late": found["late_share"] is not None and found["late_share"] <= MOST_LATE_SHARE,
+        "questions were answered late": all(each["judged_ms"] <= MOST_ANSWER_MS for each in found["answers"].values()),
         "audio waits": found["backlog_s"] == 0,
         "memory grew": found["memory_growth_bytes"] <= MOST_GROWTH_BYTES,
         "open files grew": found["open_files_growth"] <= MOST_MORE_FILES,

@@ -22,7 +22,8 @@ WORDS = 20_000
 STARTER = Path(__file__).parent / "starter"
 SPEECH_HOURS = {"flite": 1.6, "espeak": 1.6}
 """Enough for :data:`WORDS`."""
-BENCH_CLIPS = 200
+TEXT_SETTINGS = ("use_graph", "exact_int8")
+"""Of the engine; a bench that differs in them hears other words."""
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
@@ -33,9 +34,9 @@ def measure_quantization(options: argparse.Namespace) -> dict[str, Any]:
         output = options.quantized or Path(folder) / "auto"
         if not (output / DOCUMENT).is_file():
             command = ["quantize", MODEL, "-o", str(output), "--eval", str(manifest), "--max-wer-increase", BUDGET]
-            _edge_asr(command, accepted=(0,))
-        figures = figures_of(json.loads((output / DOCUMENT).read_text(encoding="utf-8")))
-        return figures | {"bench": _bench(output, manifest, Path(folder))}
+            _edge_asr(command, accepted=(0,), variables={})
+        document = json.loads((output / DOCUMENT).read_text(encoding="utf-8"))
+        return figures_of(document) | {"bench": _bench(output, document, Path(folder))}
 
 
 def figures_of(document: dict[str, Any]) -> dict[str, Any]:
@@ -90,26 +91,38 @@ def _figures(point: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _bench(model: Path, manifest: Path, folder: Path) -> dict[str, Any]:
-    """The same model and its original by `edge-asr bench`, on the first recordings."""
-    lines = manifest.read_text(encoding="utf-8").splitlines()[: BENCH_CLIPS + 1]
-    few = manifest.with_name("bench.tsv")
-    few.write_text("\n".join(lines) + "\n", encoding="utf-8")
+def _bench(model: Path, document: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The same model and its original by `edge-asr bench`, on all the recordings that judged, beside the report."""
     path = folder / "bench.json"
-    command = ["bench", MODEL, str(model), "--audio", str(few), "--mode", "throughput", "--json", str(path)]
-    _edge_asr(command, accepted=(0, 6))  # 6: the machine was disturbed
-    before, after = (result["figures"] for result in json.loads(path.read_text(encoding="utf-8"))["results"])
+    command = ["bench", MODEL, str(model), "--audio", str(model / DOCUMENT), "--mode", "throughput", "--threads", "1"]
+    # 6: the machine was disturbed
+    _edge_asr([*command, "--repeat", "1", "--json", str(path)], (0, 6), engine_of(document))
+    results = json.loads(path.read_text(encoding="utf-8"))["results"]
+    return comparison(document, *(result["figures"] for result in results))
+
+
+def engine_of(document: dict[str, Any]) -> dict[str, str]:
+    """The settings that decide about texts, as variables of the environment."""
+    engine = document.get("engine", {})
+    return {f"EDGE_ASR_ENGINE_{key.upper()}": str(engine[key]).lower() for key in TEXT_SETTINGS if key in engine}
+
+
+def comparison(document: dict[str, Any], before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    """What the bench says of original and model, and what the report says."""
+    report = figures_of(document)
     return {
-        "clips": len(lines) - 1,
         "wer": after["wer"]["value"],
+        "wer_of_float32": before["wer"]["value"],
+        "has_wer_of_report": after["wer"]["value"] == report["auto"]["wer"],
         "rtf": after["rtf_cpu"]["value"],
         "rtf_to_float32": after["rtf_cpu"]["value"] / before["rtf_cpu"]["value"],
+        "rtf_to_float32_of_report": report["rtf_to_float32"],
     }
 
 
-def _edge_asr(words: list[str], accepted: tuple[int, ...]) -> None:
+def _edge_asr(words: list[str], accepted: tuple[int, ...], variables: dict[str, str]) -> None:
     command = [sys.executable, "-m", "edge_asr", *words]
-    ran = subprocess.run(command, stdout=sys.stderr, env=os.environ | ONE_THREAD, check=False)
+    ran = subprocess.run(command, stdout=sys.stderr, env=os.environ | ONE_THREAD | variables, check=False)
     if ran.returncode not in accepted:
         sys.exit(f"edge-asr {words[0]} left with {ran.returncode}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,7 +47,7 @@ def find_recordings(inputs: Sequence[str], output: Path) -> list[Recording]:
     """The recordings of a batch, in order, none twice.
 
     Args:
-        inputs: Files; folders, whose recordings are found by their suffix at any depth.
+        inputs: Files; folders, whose recordings are found by their suffix at any depth, also behind links.
         output: Where transcripts go; not looked into.
 
     Raises:
@@ -91,13 +92,26 @@ def _all(inputs: Sequence[str], output: str) -> Iterator[Recording]:
 
 
 def _below(folder: Path, output: str) -> Iterator[Recording]:
+    """Folders that are links come after all others: what can be reached without one keeps its place."""
     unreadable: list[Path] = []
-    for place, folders, files in os.walk(folder, onerror=lambda error: unreadable.append(Path(error.filename))):
-        folders[:] = sorted(name for name in folders if os.path.realpath(Path(place, name)) != output)
-        for name in sorted(files):
-            path = Path(place, name)
-            if path.suffix.lower() in AUDIO_SUFFIXES:
-                yield Recording(path, path.relative_to(folder).as_posix())
+    pending = deque([folder])
+    seen: set[str] = set()
+    while pending:
+        for place, folders, files in os.walk(
+            pending.popleft(), onerror=lambda error: unreadable.append(Path(error.filename))
+        ):
+            real = os.path.realpath(place)
+            if real in seen or (real == output and place != str(folder)):
+                folders.clear()
+                continue
+            seen.add(real)
+            links = {name for name in folders if Path(place, name).is_symlink()}
+            pending.extend(Path(place, name) for name in sorted(links))
+            folders[:] = sorted(set(folders) - links)
+            for name in sorted(files):
+                path = Path(place, name)
+                if path.suffix.lower() in AUDIO_SUFFIXES:
+                    yield Recording(path, path.relative_to(folder).as_posix())
     # Like a recording that cannot be read, so that it is named at the end and the others are heard.
     for path in unreadable:
         yield Recording(path, path.relative_to(folder).as_posix())

@@ -55,6 +55,8 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     """Paced mode: how long listeners go on beginning recordings."""
     least_audio_s: float = 60.0
     """Throughput mode: audio decoded, all streams."""
+    clips_s: float = 0.0
+    """Length of all recordings together."""
     most_s: float | None = None
     """Throughput mode: nothing is begun after so much time, however little was decoded."""
     warm_up_s: float = 10.0

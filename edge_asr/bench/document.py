@@ -200,6 +200,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """From the start of the process to its first decode, imports included."""
     provider: str = ""
     """The one that really ran."""
+    provider_share: float | None = None
+    """Part of the model's operators that it ran, 0 to 1, the CPU the rest; ``None`` where no engine says."""
     wall_s: float = 0.0
     """Of the measured part."""
     audio_s: float = 0.0

@@ -59,6 +59,7 @@ FIGURES: Mapping[str, FigureName] = {
     "pr50": FigureName("Latency", "Last token after end of speech, p50"),
     "pr90": FigureName("Latency", "Last token after end of speech, p90"),
     "stability": FigureName("Latency", "Words changed per word shown"),
+    "provider_share": FigureName("Resources", "Operators on the provider"),
     "load": FigureName("Resources", "Load time, files in memory"),
     "load_cold": FigureName("Resources", "Load time, files on disk"),
     "first_decode": FigureName("Resources", "First decode"),

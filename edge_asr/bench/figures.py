@@ -104,6 +104,9 @@ def _resource_figures(runs: Sequence[Run]) -> dict[str, Figure]:
         **drift_figures(max(runs, key=lambda run: len(run.samples))),  # the longest: minutes say little about a day
         "first_decode": Figure(value=median([run.first_decode_ms for run in runs]), unit="ms", n=len(runs)),
     }
+    shares = [run.provider_share for run in runs if run.provider_share is not None]
+    if shares:
+        figures["provider_share"] = Figure(value=min(shares), unit="share", n=len(shares))
     for name, is_cold in (("load", False), ("load_cold", True)):
         loads = [run.load_s for run in runs if run.is_cold_load == is_cold]
         if loads:

@@ -100,6 +100,7 @@ def measure(task: Task, prepared: Prepared) -> Run:
         warm_up_s=prepared.warm_up_s,
         first_decode_ms=prepared.first_decode_ms,
         provider=description.provider,
+        provider_share=description.provider_share,
         wall_s=measured.wall_s,
         audio_s=measured.audio_s,
         padding_s=rig.tail_s * measured.recordings,

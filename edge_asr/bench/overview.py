@@ -27,6 +27,7 @@ COLUMNS = (
     Column("WER or CER", ("wer", "cer")),
     Column("flush", ("flush_latency_p50",)),
     Column("memory", ("memory_peak",)),
+    Column("on provider", ("provider_share",)),
 )
 """RTF CPU of a paced run is at live pace; ``speed`` is audio seconds per wall second, ``p90`` of the chunk latency."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import msgspec
@@ -21,6 +21,7 @@ from edge_asr.bench.gate import (
     Verdict,
     judge,
 )
+from edge_asr.bench.provider_choice import ProviderChoice, compare_providers, partial_sentences
 from edge_asr.bench.run import measure_once
 from edge_asr.errors import EdgeAsrError
 from edge_asr.resources.topology import Topology
@@ -48,6 +49,9 @@ EXTENTS: dict[Length, Extent] = {
 }
 """``quick`` ends within 20 s and ``default`` within two minutes, also where the model is too slow to pass."""
 
+MOST_BESIDE_S = 12.0
+"""At live pace, of a provider that is only compared; it hears as much as the configured one in the other mode."""
+
 MOST_REMEDIES = 4
 """Alternatives that are measured when the self-test fails; each takes about ten seconds."""
 
@@ -73,6 +77,10 @@ class SelfTest(msgspec.Struct, frozen=True, kw_only=True):
     judgement: Judgement
     results: tuple[Result, ...]
     remedies: tuple[Remedy, ...] = ()
+    providers: ProviderChoice | None = None
+    """The configured provider beside the others that run the model here; nothing where there are none."""
+    notes: tuple[str, ...] = ()
+    """What a reader should know and no gate says: operators that the provider left to the CPU."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +98,7 @@ def self_test(
     *,
     gates: Sequence[Gate] = (),
     alternatives: Callable[[], Sequence[Alternative]] = tuple,
+    other_providers: Callable[[], Sequence[Task]] = tuple,
     measure: Callable[[Task], Run] = measure_once,
 ) -> SelfTest:
     """Measure, judge, and when it failed measure what would help.
@@ -100,6 +109,8 @@ def self_test(
         surroundings: What relative gates are relative to.
         gates: In place of those of ``extent``.
         alternatives: Asked only when the test has failed and is not a quick one.
+        other_providers: The model on others that run it here, to be compared; asked unless the test is a quick one or
+            was disturbed.
         measure: Makes one run.
     """
     results = _measure(task, extent, measure)
@@ -109,7 +120,18 @@ def self_test(
     remedies: tuple[Remedy, ...] = ()
     if judgement.verdict == "FAIL" and extent.looks_for_remedies:
         remedies = tuple(_remedies(alternatives()[:MOST_REMEDIES], _for_a_short_look(gates), known, measure))
-    return SelfTest(verdict=judgement.verdict, judgement=judgement, results=tuple(results), remedies=remedies)
+    providers = None
+    if judgement.verdict != "INVALID" and extent.looks_for_remedies:
+        others = [result for other in other_providers() for result in _measure(other, _beside(extent), measure)]
+        providers = compare_providers([*results, *others])
+    return SelfTest(
+        verdict=judgement.verdict,
+        judgement=judgement,
+        results=tuple(results),
+        remedies=remedies,
+        providers=providers,
+        notes=tuple(partial_sentences(results)),
+    )
 
 
 def alternatives_of(
@@ -130,6 +152,10 @@ def alternatives_of(
                 cores = ",".join(str(cpu) for cpu in cpus)
                 change = f"engine.threads = {threads} and worker.cpus = [{cores}]"
                 yield Alternative(change, with_threads(threads, cpus))
+
+
+def _beside(extent: Extent) -> Extent:
+    return replace(extent, paced_s=min(extent.paced_s, MOST_BESIDE_S))
 
 
 def _measure(task: Task, extent: Extent, measure: Callable[[Task], Run]) -> list[Result]:

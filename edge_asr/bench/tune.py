@@ -15,10 +15,13 @@ import msgspec
 
 from edge_asr.bench.child import Task
 from edge_asr.bench.document import Result, Run
+from edge_asr.bench.figure_text import violations_of
 from edge_asr.bench.figures import figures_of
 from edge_asr.bench.gate import DEFAULT_GATES, Gate, Surroundings, judge
+from edge_asr.bench.provider_choice import MOST_WORSE
 from edge_asr.bench.run import Progress, interleaved, measure_once
-from edge_asr.errors import EdgeAsrError
+from edge_asr.engines.provider_table import CPU, NPU_PROVIDERS
+from edge_asr.errors import EdgeAsrError, ProviderUnavailable
 from edge_asr.resources.topology import Core, Topology, worker_cores
 from edge_asr.scoring import metric_of
 from edge_asr.statistics import Block, PairedChange, TooFew, paired_change
@@ -40,13 +43,15 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     cpus: tuple[int, ...]
     allow_spinning: bool = False
     max_batch: int = 16
+    provider: str = CPU
 
     def sentence(self) -> str:
         """As the lines of a configuration file."""
         cores = ", ".join(str(cpu) for cpu in self.cpus)
         spinning = "true" if self.allow_spinning else "false"
+        provider = "" if self.provider == CPU else f'engine.provider = "{self.provider}", '
         return (
-            f"engine.threads = {self.threads}, worker.cpus = [{cores}], "
+            f"{provider}engine.threads = {self.threads}, worker.cpus = [{cores}], "
             f"engine.allow_spinning = {spinning}, scheduler.max_batch = {self.max_batch}"
         )
 
@@ -62,6 +67,10 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     meets_gates: bool
     violations: tuple[str, ...] = ()
     error: str = ""
+    error_rate: float | None = None
+    """On the recordings of the round; decides about another provider than the default's, in the final."""
+    hears_worse: bool = False
+    """Whether it is on another provider, and adds more errors than a compiled model may."""
 
 
 class Tuning(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,11 +99,11 @@ class _Scored:
 
     @property
     def rank(self) -> tuple[bool, float]:
-        cost = self.trial.cpu_per_audio
-        return (not self.trial.meets_gates, float("inf") if cost is None else cost)
+        cost, trial = self.trial.cpu_per_audio, self.trial
+        return (not trial.meets_gates or trial.hears_worse, float("inf") if cost is None else cost)
 
 
-def candidates(topology: Topology, streams: int, max_batch: int) -> list[Setting]:
+def candidates(topology: Topology, streams: int, max_batch: int, providers: Sequence[str] = (CPU,)) -> list[Setting]:
     """Settings worth trying on these cores.
 
     One thread per physical core; core sets are whole clusters, and clusters without core 0, which serves the
@@ -104,19 +113,27 @@ def candidates(topology: Topology, streams: int, max_batch: int) -> list[Setting
         topology: Cores this process may use.
         streams: How many are tuned for; batches matter from two on.
         max_batch: The configured one.
+        providers: Execution providers to try; an NPU computes on no threads of ours, so one is enough there.
     """
     batches = sorted({max_batch, 1} if streams > 1 else {max_batch})
     return [
-        Setting(threads=threads, cpus=cpus, allow_spinning=spinning, max_batch=batch)
+        Setting(threads=threads, cpus=cpus, allow_spinning=spinning, max_batch=batch, provider=provider)
+        for provider in providers
         for cpus in dict.fromkeys(_core_sets(topology))
-        for threads in sorted({1, min(2, len(cpus)), len(cpus)})
+        for threads in ([1] if provider in NPU_PROVIDERS else sorted({1, min(2, len(cpus)), len(cpus)}))
         for spinning in ((False, True) if threads > 1 else (False,))
         for batch in batches
     ]
 
 
 def default_setting(
-    topology: Topology, threads: int, cpus: tuple[int, ...], max_batch: int, *, allow_spinning: bool
+    topology: Topology,
+    threads: int,
+    cpus: tuple[int, ...],
+    max_batch: int,
+    *,
+    allow_spinning: bool,
+    provider: str = CPU,
 ) -> Setting:
     """What is in force without a profile."""
     return Setting(
@@ -124,6 +141,7 @@ def default_setting(
         cpus=cpus or worker_cores(topology, threads),
         allow_spinning=allow_spinning,
         max_batch=max_batch,
+        provider=provider,
     )
 
 
@@ -185,7 +203,7 @@ def _final(
             continue
         progress(turn.order, len(turns), task.configuration)
         try:
-            run = measure(task)
+            run = _run(task, measure)
         except EdgeAsrError as error:
             errors[turn.configuration] = error
             continue
@@ -214,6 +232,7 @@ def _choose(
     final = [
         _trial(number, setting, result, surroundings, gates) for setting, result in zip(field, results, strict=True)
     ]
+    final = _judged_by_ear(final, final[field.index(default)])
     scored = sorted(map(_Scored, field, final), key=lambda entry: entry.rank)
     best, default_result = scored[0], results[field.index(default)]
     change = _change(default_result, results[field.index(best.setting)])
@@ -233,8 +252,22 @@ def _choose(
         ratio_high=interval.high if interval else None,
         trials=(*trials, *final),
         results=tuple(results),
-        is_valid=all(result.is_valid for result in results),
+        is_valid=any(result.runs for result in results) and not any(map(violations_of, results)),
     )
+
+
+def _judged_by_ear(final: Sequence[Trial], default: Trial) -> list[Trial]:
+    """Threads and cores leave the text as it is; another provider computes otherwise, and is held to the default."""
+    return [
+        msgspec.structs.replace(
+            trial,
+            hears_worse=trial.setting.provider != default.setting.provider
+            and trial.error_rate is not None
+            and default.error_rate is not None
+            and trial.error_rate - default.error_rate > MOST_WORSE,
+        )
+        for trial in final
+    ]
 
 
 def _change(before: Result, after: Result) -> PairedChange | TooFew:
@@ -254,6 +287,19 @@ def _lasting(task: Task, seconds: float) -> Task:
     return msgspec.structs.replace(task, seconds=seconds)
 
 
+def _run(task: Task, measure: Callable[[Task], Run]) -> Run:
+    """One run on the very provider.
+
+    Raises:
+        ProviderUnavailable: Another one took its place, which has its own settings to be tried with.
+    """
+    run = measure(task)
+    for violation in run.violations:
+        if violation.code == "provider_fell_back":
+            raise ProviderUnavailable(task.configuration.provider, violation.message)
+    return run
+
+
 def _try(
     number: int,
     setting: Setting,
@@ -263,7 +309,7 @@ def _try(
     measure: Callable[[Task], Run],
 ) -> Trial:
     try:
-        run = measure(task)
+        run = _run(task, measure)
     except EdgeAsrError as error:
         return Trial(round=number, setting=setting, cpu_per_audio=None, meets_gates=False, error=str(error))
     figures = figures_of(task.configuration, [run], metric_of(task.language))
@@ -284,6 +330,7 @@ def _trial(number: int, setting: Setting, result: Result, surroundings: Surround
         meets_gates=all(outcome.is_met for outcome in judged.outcomes) and not result.error,
         violations=tuple(dict.fromkeys(violation.code for run in result.runs for violation in run.violations)),
         error=result.error,
+        error_rate=next((result.figures[name].value for name in ("wer", "cer") if name in result.figures), None),
     )
 
 

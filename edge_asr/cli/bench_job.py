@@ -15,18 +15,24 @@ from edge_asr.bench.child import ClipTask, Task
 from edge_asr.bench.document import Configuration, Document, Mode, ModelIdentity, Result, Run, encode
 from edge_asr.bench.drift import SOAK_FROM_S
 from edge_asr.bench.identity import model_identity, versions, workload_identity
+from edge_asr.bench.judged import read_recordings
+from edge_asr.bench.provider_choice import compare_providers, partial_sentences
 from edge_asr.bench.run import Bench, run_bench
+from edge_asr.bench.wording import counted
 from edge_asr.cli import exit_codes
 from edge_asr.cli.bench_wishes import Wishes
 from edge_asr.cli.messages import remark, warn
 from edge_asr.cli.stores import choose_model, installed_vad, open_store
+from edge_asr.engines.provider_table import PROVIDERS
+from edge_asr.engines.providers import providers_of
 from edge_asr.errors import InputError, error_of
+from edge_asr.manifest import ModelManifest
 from edge_asr.resources.board import read_board
 from edge_asr.resources.topology import read_topology
 from edge_asr.settings import Settings
 from edge_asr.store.store import InstalledModel
 from edge_asr.workers.configuration import pack
-from edge_asr.workload import ClipAudio, bundled_clips, clips_for, load_clip, read_clips
+from edge_asr.workload import ClipAudio, bundled_clips, clips_for, load_clip
 
 IDLE_S = 5.0
 """Silence at live pace before a paced run, to see what an idle session costs."""
@@ -88,6 +94,7 @@ def _of_models(wishes: Wishes, settings_of_model: SettingsOf) -> _Measured:
         for model in models
         for own in [settings_of_model(model.manifest.name)]
         for configuration in wishes.sweep(own).configurations(model.manifest.name, topology)
+        if len(models) == 1 or not is_for_others(model.manifest, configuration.provider, wishes.providers or ())
     ]
     remark(_estimate(wishes, [task.configuration.mode for task in tasks]))
     bench = Bench(
@@ -145,6 +152,11 @@ def _notes(wishes: Wishes, measured: _Measured) -> Iterator[str]:
         yield "interrupted: later runs are missing"
     if 0 < wishes.soak_s < SOAK_FROM_S:
         yield f"a soak of less than {SOAK_FROM_S / 60:.0f} minutes says nothing of drift"
+    yield from partial_sentences(measured.results)
+    for streams in sorted({result.configuration.streams for result in measured.results}):
+        beside = [result for result in measured.results if result.configuration.streams == streams]
+        if choice := compare_providers(beside):
+            yield f"{counted(streams, 'stream')}: {choice.sentence}"
     for result in measured.results:
         if result.set_aside:
             yield f"{result.configuration.label()}: {_set_aside(result.set_aside)}"
@@ -160,7 +172,7 @@ class Workloads:
     """The recordings: those that were named, or for each model those of the package it can be judged by."""
 
     def __init__(self, audio: Path | None) -> None:
-        self._given = read_clips(audio) if audio else None
+        self._given = read_recordings(audio) if audio else None
         self._audio: dict[str, ClipAudio] = {}
 
     def clips(self, model: InstalledModel | None) -> list[ClipAudio]:
@@ -214,6 +226,7 @@ def task_of(
         configure=pack(model.directory, settings_of(configuration, settings), vad_model),
         configuration=configuration,
         clips=listen_to,
+        clips_s=sum(audio.audio_s for audio in clips),
         language=language,
     )
 
@@ -231,6 +244,15 @@ def settings_of(configuration: Configuration, settings: Settings) -> Settings:
         scheduler=replace(settings.scheduler, max_batch=configuration.max_batch, window_ms=configuration.window_ms),
         worker=replace(settings.worker, cpus=configuration.cpus),
     )
+
+
+def is_for_others(manifest: ModelManifest, provider: str, asked: Sequence[str]) -> bool:
+    """Whether a model's files are for others of the providers that were asked for, and not for this one.
+
+    A model for an NPU and the one that it was made from are compared by naming both; each runs where it can.
+    """
+    runnable = providers_of(manifest)
+    return provider in PROVIDERS and provider not in runnable and any(each in runnable for each in asked)
 
 
 def exit_code(document: Document) -> int:

@@ -41,6 +41,8 @@ class ModelProfile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """Live streams that it was tuned for and keeps up with; 0 in profiles of before this was written."""
     cpu_per_audio: float = 0.0
     """CPU seconds per second of audio with so many; 0 likewise."""
+    provider: str = ""
+    """Execution provider, where it is another than the configured one; empty to leave that."""
 
     def values(self) -> dict[str, object]:
         """By the paths of the settings."""
@@ -51,6 +53,7 @@ class ModelProfile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
             "scheduler.max_batch": self.max_batch,
             "admission.streams": self.streams,
             "admission.cpu_per_audio": self.cpu_per_audio,
+            **({"engine.provider": self.provider} if self.provider else {}),
         }
 
 
@@ -138,7 +141,8 @@ def _document(digest: str, models: Mapping[str, ModelProfile]) -> str:
     lines = [f'board = "{digest}"']
     for name, entry in sorted(models.items()):
         lines += ["", f'[models."{name}"]', f'tuned = "{entry.tuned}"']
-        lines += [f"{key} = {_toml(value)}" for key, value in msgspec.to_builtins(entry).items() if key != "tuned"]
+        said = {key: value for key, value in msgspec.to_builtins(entry).items() if key != "tuned" and value != ""}
+        lines += [f"{key} = {_toml(value)}" for key, value in said.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -149,6 +153,8 @@ def _as_toml(values: Mapping[str, object]) -> str:
 def _toml(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, str):
+        return f'"{value}"'
     if isinstance(value, list | tuple):
         return f"[{', '.join(str(item) for item in value)}]"
     return str(value)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import click
 
-from edge_asr.cli.options import common_options, text_options
+from edge_asr.cli.options import Invocation, common_options, pass_invocation, text_options
 
 
 @click.command()
-@click.argument("url", metavar="URL")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument("words", nargs=-1, metavar="[URL] FILE...")
 @click.option(
     "--protocol",
     type=click.Choice(["native", "wyoming", "vosk", "sherpa", "openai", "realtime"]),
@@ -23,9 +22,10 @@ from edge_asr.cli.options import common_options, text_options
 @click.option("--token-file", metavar="FILE", help="File with the daemon's bearer token.")
 @click.option("--json", "as_json", is_flag=True, help="Print every event and the latencies as one JSON line each.")
 @common_options
+@pass_invocation
 def client(
-    url: str,
-    files: tuple[str, ...],
+    invocation: Invocation,
+    words: tuple[str, ...],
     protocol: str | None,
     realtime: bool,
     language: str,
@@ -39,17 +39,22 @@ def client(
     """Send recordings to a running daemon.
 
     Prints finals as they come; partials and latencies go to standard error. FILE is anything `transcribe` reads, or -
-    for standard input.
+    for standard input. Without URL it is the daemon of this machine, at the address of its configuration.
 
     \b
     Example:
-      edge-asr client --realtime http://127.0.0.1:8765 speech.wav
+      edge-asr client --realtime speech.wav
+      edge-asr client https://board:8765 --token-file token speech.wav
       edge-asr client tcp://127.0.0.1:10300 speech.wav
       edge-asr client --protocol sherpa ws://127.0.0.1:6006 speech.wav
     """
     from edge_asr.cli.client_job import Wishes, run_job
     from edge_asr.cli.client_links import Wanted
+    from edge_asr.cli.daemon_address import local_daemon, split_address
 
+    url, files = split_address(words)
+    if url is None:
+        url, token_file = local_daemon(invocation.server_settings(), token_file, is_wyoming=protocol == "wyoming")
     wishes = Wishes.checked(
         url=url,
         files=files,

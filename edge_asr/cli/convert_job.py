@@ -18,7 +18,13 @@ from edge_asr.engines.provider_table import RKNN_CHIPS
 from edge_asr.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from edge_asr.quantize.convert import Report
+    from edge_asr.quantize.npu_report import Report
+
+_WHY_NOT = {
+    "over": "on the NPU it makes more errors than the budget allows",
+    "undecided": "the budget lies in the interval of the change; give more recordings, or a larger increase",
+    "broken": "the compiled graph is not the original: an output over whole recordings points elsewhere",
+}
 
 RECIPES = {"rknn": ("auto", "fp16", "int8-static"), "qnn": ("auto", "int8-static")}
 """Format to the recipes that it can have."""
@@ -107,7 +113,7 @@ def run_conversion(wishes: NpuWishes) -> int:
     for note in outcome.report.notes:
         warn(note)
     if outcome.directory is None:
-        warn("nothing was written: the NPU's version is over the budget, or broken")
+        warn(f"nothing was written: {_WHY_NOT[outcome.report.verdict]}")
         return exit_codes.GATE
     remark(f"{outcome.directory} written; everything measured stands in its quantization.json")
     return exit_codes.DONE
@@ -126,5 +132,15 @@ def conversion_lines(report: Report) -> list[str]:
     for role, loop in report.loops.items():
         worst = min(loop.outputs, key=lambda output: output.cosine)
         lines.append(f"{role}: cosine {worst.cosine:.4f} at least ({worst.name}), over {loop.steps} steps")
-    lines.append(f"error rate: {report.error_rate_before:.2%} float, {report.error_rate_after:.2%} on the NPU")
+    lines.append(
+        f"error rate: {report.error_rate_before:.2%} float, {report.error_rate_after:.2%} on the NPU"
+        f"{_change(report)}, {report.units} units of reference"
+    )
     return lines
+
+
+def _change(report: Report) -> str:
+    if report.error_rate_change_low is None or report.error_rate_change_high is None:
+        return ""
+    low, high = 100 * report.error_rate_change_low, 100 * report.error_rate_change_high
+    return f" (change, 95 %: {low:+.2f} to {high:+.2f} points)"

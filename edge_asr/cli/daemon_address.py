@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import ssl
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
 from edge_asr.errors import ConfigurationError, MachineError
+from edge_asr.settings import ServerSettings
 
-DEFAULT_URL = "http://127.0.0.1:8765"
+_EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104  looked for, not listened at
+"""Hosts that a daemon listens at and nobody connects to, and where it is found instead."""
+
+_HOST_AND_PORT = re.compile(r"[\w.-]+:\d+|\[[\da-fA-F:.]+\]:\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,68 @@ def parse_address(url: str, schemes: tuple[str, ...], token_file: str | None = N
     if parts.scheme not in schemes or not _has_place(parts):
         raise _wrong(url, schemes)
     return DaemonAddress(url, parts.scheme, parts.hostname or "", port, parts.path, _token(token_file))
+
+
+def split_address(words: Sequence[str]) -> tuple[str | None, tuple[str, ...]]:
+    """Which of ``[URL] FILE...`` is what.
+
+    Returns:
+        The URL, ``None`` where the first word is none; and the files.
+
+    Raises:
+        ConfigurationError: There are no files.
+    """
+    url = words[0] if words and _is_address(words[0]) else None
+    files = tuple(words if url is None else words[1:])
+    if not files:
+        behind = f" behind {url}" if url else ""
+        raise ConfigurationError(f"no recordings: name files{behind}, or - for standard input")
+    return url, files
+
+
+def local_daemon(
+    server: ServerSettings, token_file: str | None = None, *, is_wyoming: bool = False
+) -> tuple[str, str | None]:
+    """The daemon of this machine, as its configuration says.
+
+    Args:
+        server: The configuration.
+        token_file: What the user says; else the daemon's own file.
+        is_wyoming: Whether the Wyoming door is wanted, and not that of HTTP.
+
+    Returns:
+        Its URL, and the file with its token if it has one.
+
+    Raises:
+        ConfigurationError: It has no such door, or takes any port.
+    """
+    token_file = token_file or server.token_file or None
+    if is_wyoming:
+        return _local_wyoming(server), token_file
+    if not server.port:
+        raise ConfigurationError(
+            "server.port is 0, so that the daemon takes any port; name its URL, which it has logged"
+        )
+    return f"{'https' if server.tls_cert else 'http'}://{_reachable(server.host)}:{server.port}", token_file
+
+
+def _local_wyoming(server: ServerSettings) -> str:
+    if server.wyoming == "off":
+        raise ConfigurationError(
+            "server.wyoming is off, so that the daemon of this machine has no such door; name a URL"
+        )
+    parts = urlsplit(server.wyoming)
+    return server.wyoming if parts.scheme == "unix" else f"tcp://{_reachable(parts.hostname or '')}:{parts.port}"
+
+
+def _reachable(host: str) -> str:
+    host = _EVERY_ADDRESS.get(host, host)
+    return f"[{host}]" if ":" in host else host
+
+
+def _is_address(word: str) -> bool:
+    """Whether it was meant as one; with the scheme forgotten it is told from the name of a file by its port."""
+    return "://" in word or (bool(_HOST_AND_PORT.fullmatch(word)) and not Path(word).exists())
 
 
 def _has_place(parts: SplitResult) -> bool:

@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 
 from edge_asr.cli.stores import active_name
-from edge_asr.engines.provider_table import PROVIDERS
-from edge_asr.families import CONTEXT, FAMILIES
+from edge_asr.engines.providers import providers_of
 from edge_asr.manifest import ModelManifest
 from edge_asr.store.inspect import ModelReport, inspect_model
 from edge_asr.store.store import InstalledModel, ModelStore
@@ -108,27 +107,10 @@ def _described(manifest: ModelManifest) -> dict[str, Any]:
         "sample_rate_hz": manifest.sample_rate_hz,
         "precision": manifest.precision,
         **({"chunk_ms": manifest.chunk_ms} if manifest.chunk_ms else {}),
-        "providers": _providers(manifest),
+        "providers": providers_of(manifest),
         "licence": manifest.licence,
         "source": source.requirement or source.url or source.repository or source.kind,
     }
-
-
-def _providers(manifest: ModelManifest) -> list[str]:
-    """Execution providers that run its family from files of its kind, given their build of the engine."""
-    family = FAMILIES.get(manifest.family)
-    if family is None:
-        return []
-    paths = [file.path for file in manifest.files.values()]
-    format_ = "rknn" if any(path.endswith(".rknn") for path in paths) else "onnx"
-    formats = {format_, "qnn"} if any(role.endswith(CONTEXT) for role in manifest.files) else {format_}
-    return [
-        provider.name
-        for provider in PROVIDERS.values()
-        if family.kind in provider.kinds
-        and formats & set(provider.formats)
-        and not (family.kind == "streaming" and provider.why_not_family(family.name))
-    ]
 
 
 def _files(manifest: ModelManifest) -> dict[str, Any]:

@@ -6,7 +6,6 @@ import json
 import os
 import time
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 
 import click
@@ -19,7 +18,7 @@ from edge_asr.errors import ConfigurationError, EdgeAsrError, ModelDamaged, Mode
 from edge_asr.families import FAMILIES
 from edge_asr.manifest import ModelManifest, read_manifest
 from edge_asr.settings import EngineSettings
-from edge_asr.store.store import InstalledModel, ModelStore
+from edge_asr.store.store import InstalledModel, ModelStore, likely_meant
 
 
 @click.group()
@@ -260,8 +259,8 @@ def _not_in_the_catalogue(store: ModelStore, name: str) -> ModelManifest:
             f"model {name!r} was imported, so that there is nowhere to fetch it from; it is in {installed.directory}"
         )
     names = sorted(store.catalogue())
-    close = get_close_matches(name, names, 1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
+    close = likely_meant(name, names)
+    hint = f"did you mean {close!r}? " if close else ""
     raise ModelNotFound(name, f"{hint}what can be fetched is: {', '.join(names)}")
 
 

@@ -14,6 +14,7 @@ import click
 
 from edge_asr.cli.configuration import Configuration, Layer, load
 from edge_asr.errors import ConfigurationError
+from edge_asr.settings import ServerSettings
 from edge_asr.store.locations import store_locations
 
 PROFILE_FILE = "board-profile.toml"
@@ -57,6 +58,10 @@ class Invocation:
         """
         given = {path: entry for path, entry in (options or {}).items() if entry[1] is not None}
         return load(os.environ, self.config_file, given, _tuned if with_profile else None)
+
+    def server_settings(self) -> ServerSettings:
+        """Where the daemon of this machine is configured to listen."""
+        return self.configuration(with_profile=False).settings.server
 
 
 def _tuned(model: str) -> Layer:

@@ -21,6 +21,8 @@ from edge_asr.cli.bench_job import Workloads, plain, task_of
 from edge_asr.cli.messages import remark
 from edge_asr.cli.options import require_folder
 from edge_asr.cli.stores import choose_model, installed_vad, open_store
+from edge_asr.engines.provider_table import CPU, RKNN_CHIPS
+from edge_asr.engines.providers import known_provider, providers_here, providers_of
 from edge_asr.resources.board import BoardFingerprint, read_board
 from edge_asr.resources.cgroup import memory_limit_bytes
 from edge_asr.resources.memory import available_bytes, total_bytes
@@ -54,6 +56,7 @@ def run_job(model_name: str, length: str, gate_file: Path | None, json_path: Pat
         ),
         gates=gates,
         alternatives=lambda: make.alternatives(model, task),
+        other_providers=lambda: make.on_other_providers(model),
     )
     board = read_board()
     document = _document(outcome, model, length, gates, board)
@@ -86,6 +89,18 @@ class _Tasks:
         with_threads: Callable[[int, tuple[int, ...]], Task] = lambda threads, cpus: self._with(model, threads, cpus)  # noqa: E731
         return [*alternatives_of(task, self._topology, with_threads), *found]
 
+    def on_other_providers(self, model: InstalledModel) -> list[Task]:
+        """The model on the processor and on each NPU that runs it here, but for the provider that is configured.
+
+        A model that is compiled for one chip runs nowhere else: the one that it was made from stands for it, where that
+        is installed.
+        """
+        engine, cpus = self._settings.engine, self._settings.worker.cpus
+        others = [each for each in providers_here(model.manifest) if each != known_provider(engine.provider)]
+        tasks = [self._with(model, engine.threads, cpus, provider) for provider in others]
+        original = None if CPU in providers_of(model.manifest) else original_of(model, self._store.installed())
+        return tasks if original is None else [*tasks, self._with(original, engine.threads, cpus, CPU)]
+
     def _smaller_than(self, model: InstalledModel) -> list[InstalledModel]:
         size = _size_bytes(model)
         language = model.manifest.languages[:1]
@@ -98,11 +113,11 @@ class _Tasks:
         ]
         return sorted(others, key=_size_bytes, reverse=True)
 
-    def _with(self, model: InstalledModel, threads: int, cpus: tuple[int, ...]) -> Task:
+    def _with(self, model: InstalledModel, threads: int, cpus: tuple[int, ...], provider: str = "") -> Task:
         engine = self._settings.engine
         sweep = Sweep(
             modes=["paced"],
-            providers=[engine.provider],
+            providers=[provider or known_provider(engine.provider)],
             threads=[threads],
             cpus=[cpus] if cpus else [],
             batches=[self._settings.scheduler.max_batch],
@@ -112,6 +127,18 @@ class _Tasks:
         (configuration,) = sweep.configurations(model.manifest.name, self._topology)
         settings = replace(self._settings, engine=replace(engine, threads=threads))
         return task_of(configuration, settings, model, self._workload.clips(model), installed_vad(self._store))
+
+
+def original_of(compiled: InstalledModel, models: Sequence[InstalledModel]) -> InstalledModel | None:
+    """What a compiled model was made from, by its name, for the processor: as it is served, else 8 bits, else float."""
+    chip = next((chip for chip in RKNN_CHIPS if compiled.manifest.name.endswith(f"-{chip}")), "")
+    stem = compiled.manifest.name.removesuffix(f"-{chip}")
+    named = {
+        model.manifest.name: model
+        for model in models
+        if model.manifest.family == compiled.manifest.family and CPU in providers_of(model.manifest)
+    }
+    return next((named[name] for name in (stem, f"{stem}-int8", f"{stem}-fp32") if chip and name in named), None)
 
 
 def _size_bytes(model: InstalledModel) -> int:
@@ -167,6 +194,10 @@ def show(outcome: SelfTest, model: str, machine: str) -> None:
             console.print(f"could not be measured: {result.error}", markup=False)
     for violation in outcome.judgement.violations:
         console.print(f"invalid: {violation.message}", markup=False)
+    for note in outcome.notes:
+        console.print(note, markup=False)
+    if outcome.providers is not None:
+        console.print(outcome.providers.sentence, markup=False)
     for remedy in outcome.remedies:
         console.print(_sentence(remedy), markup=False)
     if outcome.verdict == "FAIL" and outcome.remedies and not any(r.would_pass for r in outcome.remedies):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import click
 
-from edge_asr.cli.daemon_address import DEFAULT_URL
 from edge_asr.cli.options import Invocation, common_options, json_option, pass_invocation
 
 
 @click.command()
-@click.argument("url", metavar="[URL]", default=DEFAULT_URL)
+@click.argument("url", metavar="[URL]", required=False)
 @click.option("--token-file", metavar="FILE", help="File with the daemon's bearer token.")
 @click.option(
     "--trace",
@@ -19,11 +18,11 @@ from edge_asr.cli.options import Invocation, common_options, json_option, pass_i
 @json_option
 @common_options
 @pass_invocation
-def status(invocation: Invocation, url: str, token_file: str | None, trace: str | None, as_json: bool) -> None:
+def status(invocation: Invocation, url: str | None, token_file: str | None, trace: str | None, as_json: bool) -> None:
     """Ask a running daemon how it is.
 
     Prints the model, the provider that really runs it, sessions, real-time factor, memory, temperature, restarts, and
-    who may use which door. URL defaults to http://127.0.0.1:8765.
+    who may use which door. Without URL it is the daemon of this machine, at the address of its configuration.
 
     \b
     Example:
@@ -32,10 +31,13 @@ def status(invocation: Invocation, url: str, token_file: str | None, trace: str 
       edge-asr status --trace next
     """
     if trace is not None:
-        _trace(trace, invocation.configuration().settings.server.admin_socket)
+        _trace(trace, invocation.server_settings().admin_socket)
         return
+    from edge_asr.cli.daemon_address import local_daemon
     from edge_asr.cli.status_report import fetch, render
 
+    if url is None:
+        url, token_file = local_daemon(invocation.server_settings(), token_file)
     document = fetch(url, token_file)
     if as_json:
         import json

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -18,6 +18,8 @@ from edge_asr.cli.board_profile import ModelProfile, board_digest, write_profile
 from edge_asr.cli.messages import remark, warn
 from edge_asr.cli.options import require_folder
 from edge_asr.cli.stores import choose_model, installed_vad, open_store, writable_root
+from edge_asr.engines.provider_table import CPU
+from edge_asr.engines.providers import known_provider
 from edge_asr.resources.board import read_board
 from edge_asr.resources.memory import available_bytes
 from edge_asr.resources.topology import read_topology
@@ -26,9 +28,30 @@ from edge_asr.store.store import InstalledModel
 
 EVIDENCE_FILE = "board-profile.json"
 
+_HEADINGS = (
+    *("round", "provider", "threads", "cores", "spinning", "batch"),
+    *("CPU s per audio s", "keeps up", "disturbed by"),
+)
 
-def run_job(model_name: str, streams: int, json_path: Path | None, settings: Settings, *, is_dry: bool) -> int:
+
+def run_job(
+    model_name: str,
+    streams: int,
+    json_path: Path | None,
+    settings: Settings,
+    *,
+    is_dry: bool,
+    providers: Sequence[str] = (),
+) -> int:
     """Search, show, write; the exit code.
+
+    Args:
+        model_name: Store name; empty for the active one.
+        streams: Live streams to tune for.
+        json_path: Where the evidence is written besides.
+        settings: In force without a profile.
+        is_dry: Whether nothing is written into the store.
+        providers: Execution providers to choose from besides the configured one.
 
     Raises:
         EdgeAsrError: There is no such model, or no store to write to.
@@ -41,9 +64,14 @@ def run_job(model_name: str, streams: int, json_path: Path | None, settings: Set
     batch = settings.scheduler.max_batch
     engine = settings.engine
     default = default_setting(
-        topology, engine.threads, settings.worker.cpus, batch, allow_spinning=engine.allow_spinning
+        topology,
+        engine.threads,
+        settings.worker.cpus,
+        batch,
+        allow_spinning=engine.allow_spinning,
+        provider=known_provider(engine.provider),
     )
-    field = candidates(topology, streams, batch)
+    field = candidates(topology, streams, batch, tuple(dict.fromkeys([default.provider, *providers])))
     remark(f"tuning {model.manifest.name}: {len(field)} settings, some minutes; nothing is written before the end")
     outcome = tune(
         field,
@@ -80,7 +108,7 @@ def _maker(
         configuration = Configuration(
             model=model.manifest.name,
             mode="paced",
-            provider=settings.engine.provider,
+            provider=setting.provider,
             threads=setting.threads,
             cpus=setting.cpus,
             streams=streams,
@@ -110,6 +138,7 @@ def profile_entry(outcome: Tuning, streams: int) -> ModelProfile:
         max_batch=setting.max_batch,
         streams=streams,
         cpu_per_audio=round(costs[-1], 5) if costs else 0.0,
+        provider=setting.provider if setting.provider != outcome.default.provider else "",
     )
 
 
@@ -120,7 +149,7 @@ def _show(outcome: Tuning) -> None:
 
     console = results_console()
     table = Table(box=None, pad_edge=False)
-    for heading in ("round", "threads", "cores", "spinning", "batch", "CPU s per audio s", "keeps up", "disturbed by"):
+    for heading in _HEADINGS:
         table.add_column(heading)
     for trial in outcome.trials:
         table.add_row(*_row(trial, outcome))
@@ -128,7 +157,9 @@ def _show(outcome: Tuning) -> None:
     if outcome.is_default:
         console.print(f"the default is best: {outcome.default.sentence()}", markup=False)
     else:
-        console.print(f"best: {outcome.chosen.sentence()}", markup=False)
+        is_back = outcome.chosen.provider == CPU != outcome.default.provider
+        back = f'engine.provider = "{CPU}", ' if is_back else ""
+        console.print(f"best: {back}{outcome.chosen.sentence()}", markup=False)
         if outcome.ratio is not None and outcome.ratio_low is not None and outcome.ratio_high is not None:
             console.print(
                 f"CPU time {outcome.ratio:.2f} x that of the default (95 %: {outcome.ratio_low:.2f} to "
@@ -142,11 +173,12 @@ def _row(trial: Trial, outcome: Tuning) -> tuple[str, ...]:
     cost = trial.error or ("-" if trial.cpu_per_audio is None else f"{trial.cpu_per_audio:.4f}")
     return (
         "final" if trial.round == last else str(trial.round + 1),
+        setting.provider,
         str(setting.threads),
         ",".join(str(cpu) for cpu in setting.cpus),
         "on" if setting.allow_spinning else "off",
         str(setting.max_batch),
         cost,
-        "yes" if trial.meets_gates else "no",
+        "no" if not trial.meets_gates else "hears worse" if trial.hears_worse else "yes",
         ", ".join(trial.violations),
     )

@@ -10,14 +10,17 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from edge_asr.commands.constraint import NetworkConstraint
 from edge_asr.commands.listening import OPEN_SPEECH, ConstrainedListening, ExactListening, Listening
-from edge_asr.commands.templates import CommandSet, read_templates
 from edge_asr.commands.token_trie import TokenTrie, build_trie
 from edge_asr.errors import ConfigurationError, EdgeAsrError, Overloaded, ProtocolViolation
 from edge_asr.settings import CommandSettings
+
+if TYPE_CHECKING:  # a worker that nobody gives commands starts without the templates' library
+    from edge_asr.commands.templates import CommandSet
 
 CLIENT = "the session's commands"
 
@@ -34,7 +37,7 @@ MISTAKE_NODES = 1_000
 RETRY_AFTER_S = 10.0
 
 
-ListenerMaker = Callable[[CommandSet], Listening]
+ListenerMaker = Callable[["CommandSet"], Listening]
 """How one model listens for commands."""
 
 
@@ -72,7 +75,7 @@ class CommandBook:
         Raises:
             ConfigurationError: They cannot be used; those in use stay.
         """
-        commands = read_templates(texts) if texts else None
+        commands = _read(texts) if texts else None
         standing = self._make(commands) if commands else OPEN_SPEECH
         self.configured, self._standing = commands, standing
 
@@ -120,7 +123,7 @@ class CommandBook:
 
     def _read(self, text: str) -> Listening | EdgeAsrError:
         try:
-            commands = read_templates({CLIENT: text}, MOST_NODES_OF_SESSIONS)
+            commands = _read({CLIENT: text}, MOST_NODES_OF_SESSIONS)
             nodes = len(commands.network.letters)
             self._make_room(nodes)
             known = self._make_for_session(commands)
@@ -164,6 +167,12 @@ class CommandBook:
             MISTAKE_NODES if isinstance(known, EdgeAsrError) else self._nodes.get(known, 0)
             for known in self._known.values()
         )
+
+
+def _read(texts: Mapping[str, str], most_nodes: int | None = None) -> CommandSet:
+    from edge_asr.commands.templates import read_templates
+
+    return read_templates(texts, most_nodes)
 
 
 def constrained(vocabulary: Callable[[], Sequence[str]], settings: CommandSettings) -> ListenerMaker:

@@ -127,6 +127,8 @@ class EngineDescription:
     """Audio that a fresh stream needs for its first step; one more is possible after each ``chunk_ms``."""
     streams_per_step: int = 0
     """Streams that one ``decode`` takes in less time than one after the other; 0 for as many as there are."""
+    provider_share: float | None = None
+    """Part of the model's operators that the provider runs, 0 to 1, the CPU the rest; nothing where no engine says."""
 
 
 class EngineStream(Protocol):

@@ -98,7 +98,9 @@ class OnlineEngine:
         rejection: Rejection | None = None,
         named_tokens: int = 0,
         takes_batches: bool = True,
+        provider_share: float | None = None,
     ) -> None:
+        self._provider_share = provider_share
         self._takes_batches = takes_batches
         self._named_tokens = named_tokens
         self.rejection = rejection
@@ -139,6 +141,7 @@ class OnlineEngine:
             first_step_ms=1000 * max(0, self.steps.window_samples - self.left_padding_samples) / self.sample_rate_hz,
             streams_per_step=0 if self._can_batch() else self._crew.size,
             why_no_hotwords=self._family.why_no_hotwords(self._settings.decoding_method),
+            provider_share=self._provider_share,
         )
 
     def open_stream(self, options: StreamOptions) -> OnlineStream:

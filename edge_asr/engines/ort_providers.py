@@ -21,7 +21,7 @@ from edge_asr.engines.provider_table import PROVIDERS
 from edge_asr.errors import LibraryMissing, ProviderUnavailable
 
 LOAD_ERRORS = (state.Fail, state.InvalidArgument, state.InvalidGraph, state.InvalidProtobuf, state.NoSuchFile,
-               state.NotImplemented, state.RuntimeException, state.EPFail)  # fmt: skip
+               state.NotImplemented, state.RuntimeException, state.EPFail, ValueError, RuntimeError)  # fmt: skip
 RUN_ERRORS = (state.Fail, state.InvalidArgument, state.RuntimeException, state.EPFail)
 
 CPU_PROVIDER = "CPUExecutionProvider"
@@ -142,14 +142,19 @@ def _session(source: Path | bytes, threads: int, runtime: OrtRuntime) -> onnxrun
         options.add_session_config_entry(key, value)
     model = str(source) if isinstance(source, Path) else source
     if not is_elsewhere:
-        return onnxruntime.InferenceSession(model, options, providers=[CPU_PROVIDER])
+        return _created(model, options, providers=[CPU_PROVIDER])
     chosen = {**_DEFAULT_OPTIONS.get(runtime.execution_provider, {}), **runtime.options}
     if runtime.execution_provider in _PLUGINS:
         options.add_provider_for_devices(_devices(runtime), chosen)
-        return onnxruntime.InferenceSession(model, options)
+        return _created(model, options)
     if runtime.execution_provider not in onnxruntime.get_available_providers():
         raise ProviderUnavailable(_name(runtime), "the installed onnxruntime was built without it; choose another")
-    return onnxruntime.InferenceSession(model, options, providers=[(runtime.execution_provider, chosen)])
+    return _created(model, options, providers=[(runtime.execution_provider, chosen)])
+
+
+def _created(model: str | bytes, options: onnxruntime.SessionOptions, **how: object) -> onnxruntime.InferenceSession:
+    """A session that fails where its provider does; ONNX Runtime's Python would take the CPU and print a line."""
+    return onnxruntime.InferenceSession(model, options, enable_fallback=0, **how)
 
 
 def _devices(runtime: OrtRuntime) -> list[onnxruntime.OrtEpDevice]:

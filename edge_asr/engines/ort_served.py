@@ -61,8 +61,10 @@ def load_ort(
         profile_prefix=profile_prefix,
     )
     recognizer = OrtRecognizer(files, family, runtime, threads=settings.threads, sample_rate_hz=manifest.sample_rate_hz)
-    choice = with_notes(choice, partly(choice.provider, recognizer.coverage))
-    return OnlineEngine(recognizer, manifest, family, settings, choice, takes_batches=False)
+    coverage = recognizer.coverage
+    choice = with_notes(choice, partly(choice.provider, coverage))
+    share = coverage.share if coverage.operators else None
+    return OnlineEngine(recognizer, manifest, family, settings, choice, takes_batches=False, provider_share=share)
 
 
 def partly(provider: str, coverage: Coverage) -> str:

@@ -71,6 +71,9 @@ _RKNN_FAMILIES = ("zipformer-transducer", "zipformer2-transducer", "zipformer2-c
 
 QNN_FAMILIES = ("zipformer2-ctc", "nemo-ctc-streaming", "zipformer2-transducer", "zipformer-transducer")
 
+NPU_PROVIDERS = ("rknn", "qnn")
+"""Those on which the processor's threads do nothing for the model."""
+
 RKNN_CHIPS = ("rk3562", "rk3566", "rk3568", "rk3576", "rk3588")
 """What models are compiled for."""
 

@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from edge_asr.engines.provider_table import CPU, ORT_PREFIX, ORT_PROVIDERS, PROVIDERS
+from edge_asr.engines.provider_table import CPU, NPU_PROVIDERS, ORT_PREFIX, ORT_PROVIDERS, PROVIDERS
 from edge_asr.errors import LibraryMissing, ModelUnsupported, ProviderUnavailable, UnknownProvider
-from edge_asr.families import ModelFamily
+from edge_asr.families import CONTEXT, FAMILIES, ModelFamily
 from edge_asr.manifest import ModelManifest
 from edge_asr.settings import EngineSettings
 
@@ -93,6 +93,30 @@ def why_unavailable(provider: str, package: Path | None = None) -> str:
     return ""
 
 
+def providers_of(manifest: ModelManifest) -> list[str]:
+    """Providers that run a model's family from files of its kind, given their build of the engine."""
+    family = FAMILIES.get(manifest.family)
+    if family is None:
+        return []
+    formats = {"rknn" if is_compiled(manifest) else "onnx"}
+    if any(role.endswith(CONTEXT) for role in manifest.files):
+        formats.add("qnn")
+    return [
+        provider.name
+        for provider in PROVIDERS.values()
+        if family.kind in provider.kinds
+        and formats & set(provider.formats)
+        and not (family.kind == "streaming" and provider.why_not_family(family.name))
+    ]
+
+
+def providers_here(manifest: ModelManifest) -> list[str]:
+    """Of :func:`providers_of`, the processor and the NPUs that what is installed can run."""
+    return [
+        name for name in providers_of(manifest) if name == CPU or (name in NPU_PROVIDERS and not why_unavailable(name))
+    ]
+
+
 def choose_provider(settings: EngineSettings, family: ModelFamily, given_up: str = "") -> ProviderChoice:
     """Judge the configured provider before anything native is loaded.
 
@@ -118,19 +142,40 @@ def require_format(manifest: ModelManifest, settings: EngineSettings) -> None:
     Raises:
         UnknownProvider: No build of the engine knows the provider.
         ModelUnsupported: The model is compiled for an NPU, and another provider is to run it.
-        ProviderUnavailable: The NPU needs compiled files, these are not, and ``fallback`` is ``none``.
     """
     provider = known_provider(settings.provider)
-    is_compiled = any(file.path.endswith(".rknn") for file in manifest.files.values())
-    if is_compiled and provider != "rknn":
+    if is_compiled(manifest) and provider != "rknn":
         raise ModelUnsupported(
             manifest.name,
             f"it is compiled for Rockchip's NPU and {provider!r} cannot run it; set engine.provider = 'rknn'",
         )
-    if provider == "rknn" and not is_compiled and settings.fallback != CPU and not why_unavailable(provider):
+
+
+def fitting(choice: ProviderChoice, manifest: ModelManifest, settings: EngineSettings) -> ProviderChoice:
+    """What can run these very files: an NPU needs compiled ones, and the CPU cannot take its place with them.
+
+    Args:
+        choice: Of the provider, whatever the files are.
+        manifest: What the files are.
+        settings: Whether the CPU may take an NPU's place.
+
+    Raises:
+        ProviderUnavailable: Neither the NPU nor the CPU runs them, or the CPU may not.
+    """
+    if choice.provider == "rknn" and not is_compiled(manifest):
+        return fall_back(choice.provider, f"model {manifest.name!r} is not compiled for it", settings)
+    if choice.provider != choice.asked == "rknn" and is_compiled(manifest):
         raise ProviderUnavailable(
-            provider, f"model {manifest.name!r} is not compiled for it; {PROVIDERS[provider].how_to_get}"
+            choice.asked,
+            f"{' '.join(choice.notes)}; but model {manifest.name!r} is compiled for the NPU and the CPU cannot run it; "
+            "configure the model that it was made from",
         )
+    return choice
+
+
+def is_compiled(manifest: ModelManifest) -> bool:
+    """Whether a model's files are for Rockchip's NPU, and for nothing else."""
+    return any(file.path.endswith(".rknn") for file in manifest.files.values())
 
 
 def fall_back(provider: str, reason: str, settings: EngineSettings) -> ProviderChoice:

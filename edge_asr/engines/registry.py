@@ -25,7 +25,13 @@ from edge_asr.engines.instruments import (
     TimedVoiceActivity,
 )
 from edge_asr.engines.provider_table import CPU
-from edge_asr.engines.providers import ProviderChoice, choose_provider, ort_provider, require_format
+from edge_asr.engines.providers import (
+    ProviderChoice,
+    choose_provider,
+    fitting,
+    ort_provider,
+    require_format,
+)
 from edge_asr.errors import EngineFailed, ModelDamaged, ModelUnsupported
 from edge_asr.families import FAMILIES, NO_HOTWORDS, ModelFamily
 from edge_asr.manifest import ModelManifest
@@ -113,7 +119,7 @@ def _load_streaming(
     given_up: str,
 ) -> Engine:
     require_format(manifest, settings)
-    choice = choose_provider(settings, family, given_up)
+    choice = fitting(choose_provider(settings, family, given_up), manifest, settings)
     if ort_provider(choice.provider):
         from edge_asr.engines.ort_served import load_ort as load
     else:

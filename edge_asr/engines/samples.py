@@ -6,7 +6,7 @@ from typing import cast
 
 import numpy as np
 
-from edge_asr.audio import Float32Array
+from edge_asr.audio import LOUDEST, Float32Array
 
 QUIETEST_DBFS = -120.0
 """What digital silence is said to have."""
@@ -16,8 +16,9 @@ _LEAST_POWER = np.float32(10 ** (QUIETEST_DBFS / 10))
 def usable(samples: Float32Array) -> Float32Array:
     """The samples as a native engine may be given them: float32, one dimension, finite, within [-1, 1].
 
-    One NaN would spoil all later text of a stream, and so would a sample of 1e30. Samples that are not finite become
-    0; the session has counted and announced them by then. Called for every piece of audio: the usual case copies
+    One NaN would spoil all later text of a stream, and so would a sample of 1e30. Samples that are no sound (not
+    finite, or beyond :data:`~edge_asr.audio.LOUDEST`) become 0, since at full scale they would be a click that a model
+    hears; the session has counted and announced them by then. Called for every piece of audio: the usual case copies
     nothing.
 
     Raises:
@@ -34,8 +35,8 @@ def usable(samples: Float32Array) -> Float32Array:
         return samples
     if samples.min() >= -1.0 and samples.max() <= 1.0:  # false for NaN too
         return samples
-    finite = np.where(np.isfinite(samples), samples, np.float32(0))
-    return cast("Float32Array", np.clip(finite, -1.0, 1.0))
+    sound = np.where(np.abs(samples) <= LOUDEST, samples, np.float32(0))  # NaN compares false
+    return cast("Float32Array", np.clip(sound, -1.0, 1.0))
 
 
 def window_levels_dbfs(samples: Float32Array, window_samples: int) -> Float32Array:

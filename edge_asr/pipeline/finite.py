@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from edge_asr.audio import Float32Array
-
-LOUDEST = 1000.0
-"""Nominal full scale is 1; float files with peaks of 15 exist, but nothing beyond this is sound."""
+from edge_asr.audio import LOUDEST, Float32Array
 
 
 def replace_non_finite(samples: Float32Array) -> tuple[Float32Array, int]:

@@ -15,6 +15,7 @@ from edge_asr.pipeline.finite import replace_non_finite
 from edge_asr.pipeline.gain import GainGuard
 from edge_asr.pipeline.layout_watch import LayoutWatch
 from edge_asr.pipeline.offset import OffsetRemover
+from edge_asr.requests import FrontMark
 
 FindingCode = Literal["samples_replaced", "audio_clipped", "format_suspicious"]
 
@@ -44,12 +45,18 @@ class Front:
     Args:
         sample_rate_hz: As the client sends it.
         channels: As declared; only one channel may be two in truth.
+        start_s: Where it begins here, when another one heard it up to there.
+        mark: What that one went by there; ``None`` where nobody knows.
     """
 
-    def __init__(self, sample_rate_hz: int, channels: int = 1) -> None:
+    def __init__(
+        self, sample_rate_hz: int, channels: int = 1, start_s: float = 0.0, mark: FrontMark | None = None
+    ) -> None:
         self._rate_hz = sample_rate_hz
-        self._offset = OffsetRemover(sample_rate_hz)
-        self._gain = GainGuard(sample_rate_hz)
+        start = round(start_s * sample_rate_hz) if mark is not None else 0
+        known = (mark.offset, mark.offset_before) if mark is not None else None
+        self._offset = OffsetRemover(sample_rate_hz, start, known)
+        self._gain = GainGuard(sample_rate_hz, start, mark.peak if mark is not None else 1.0)
         self._clipping = ClippingWatch(sample_rate_hz)
         self._layout = LayoutWatch(sample_rate_hz) if channels == 1 else None
         self._heard = 0
@@ -77,6 +84,15 @@ class Front:
         """No more audio: what was held back."""
         self._report_clipping(self._clipping.end())
         return self._gain.hold(self._offset.flush())
+
+    def mark_at(self, position_s: float) -> FrontMark | None:
+        """What another one that begins at a place is to go by; ``None`` where it may as well begin anew.
+
+        Places that are asked for never go back: what lies before is forgotten.
+        """
+        position = round(position_s * self._rate_hz)
+        known, peak = self._offset.known_at(position), self._gain.peak_at(position)
+        return FrontMark(offset=known[0], offset_before=known[1], peak=peak) if known is not None else None
 
     def take_findings(self) -> list[Finding]:
         """What was found since the last call."""

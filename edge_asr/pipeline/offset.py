@@ -11,6 +11,8 @@ complete before it goes on.
 
 from __future__ import annotations
 
+from array import array
+
 import numpy as np
 
 from edge_asr.audio import Float32Array
@@ -25,13 +27,15 @@ HARMLESS = 0.001
 
 
 class OffsetRemover:
-    """Follows one stream of audio.
+    """Follows one stream of audio; positions are samples of it.
 
     Args:
         sample_rate_hz: Of the audio.
+        start: Where it begins here, when another one heard it up to there.
+        known: What :meth:`known_at` of that one says of the place; ``None`` where nobody knows.
     """
 
-    def __init__(self, sample_rate_hz: int) -> None:
+    def __init__(self, sample_rate_hz: int, start: int = 0, known: tuple[float, float] | None = None) -> None:
         self._frame = round(FRAME_S * sample_rate_hz)
         self._least_share = self._frame / (TIME_CONSTANT_S * sample_rate_hz)
         self._frames = 0
@@ -44,6 +48,34 @@ class OffsetRemover:
         """Of them."""
         self._from = self._to = 0.0
         """What the frame loses at its beginning and its end."""
+        self._past = array("d")
+        """The mean after each frame, from the frame on that is next."""
+        self._past_from = 0
+        if known is not None and start >= self._frame:
+            self._go_on(start, *known)
+
+    def known_at(self, position: int) -> tuple[float, float] | None:
+        """The offset before the frame at a position, and before the one before it; ``None`` within the first frame.
+
+        What lies before that is forgotten: positions that are asked for never go back.
+        """
+        number = position // self._frame
+        if number < 1 or not self._past:
+            return None
+        forgotten = min(max(0, number - 1 - self._past_from), len(self._past) - 1)
+        del self._past[:forgotten]
+        self._past_from += forgotten
+        newest = len(self._past) - 1
+        before, now = (min(max(0, each - self._past_from), newest) for each in (number - 1, number))
+        return self._past[now], self._past[before]
+
+    def _go_on(self, start: int, offset: float, offset_before: float) -> None:
+        self._frames, self._filled = divmod(start, self._frame)
+        self._mean = offset
+        self._sum = self._filled * offset  # of what another one heard of the frame, as far as anybody knows
+        self._from, self._to = excess(offset_before), excess(offset)
+        self._past_from = self._frames - 1
+        self._past.extend((offset_before, offset))
 
     def remove(self, samples: Float32Array) -> Float32Array:
         """The samples without the offset; the first frame is held back until it is complete.
@@ -57,6 +89,7 @@ class OffsetRemover:
                 return samples[:0]
             self._mean = float(samples[: self._frame].mean(dtype=np.float64))
             self._from = self._to = excess(self._mean)
+            self._past.append(self._mean)
         return self._without(samples)
 
     def flush(self) -> Float32Array:
@@ -94,6 +127,7 @@ class OffsetRemover:
         self._mean += max(1 / self._frames, self._least_share) * (self._sum / self._frame - self._mean)
         self._from, self._to = self._to, excess(self._mean)
         self._filled, self._sum = 0, 0.0
+        self._past.append(self._mean)
 
 
 def excess(offset: float) -> float:

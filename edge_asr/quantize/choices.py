@@ -37,6 +37,8 @@ class Node:
     """In float32; weights that several nodes share count in each."""
     choices: tuple[Choice, ...]
     """What is possible for this node and sensible on the target; ``fp32`` is always first."""
+    weight: str
+    """Name of the weights; nodes with the same one share them."""
 
 
 Assignment = Mapping[tuple[str, str], Choice]

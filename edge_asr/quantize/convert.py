@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +17,6 @@ from typing import Literal
 import msgspec
 import onnxruntime
 
-from edge_asr.audio import Float32Array
 from edge_asr.engines.ort_providers import NO_COVERAGE, OrtRuntime
 from edge_asr.engines.ort_session import Graph
 from edge_asr.engines.ort_streaming import StreamingRunner
@@ -26,20 +25,23 @@ from edge_asr.engines.token_text import TokenText
 from edge_asr.errors import ConfigurationError, ModelUnsupported
 from edge_asr.families import CONTEXT, FAMILIES
 from edge_asr.manifest import ModelFile, Precision
+from edge_asr.quantize.accept import Judgement, judge
 from edge_asr.quantize.calibrate import calibration_audio, sound_of
 from edge_asr.quantize.decoding import Candidate
-from edge_asr.quantize.evaluation_set import Recording, look_at, read_evaluation_set
+from edge_asr.quantize.evaluation_set import EvaluationSet, look_at, read_evaluation_set
 from edge_asr.quantize.fixed_shapes import fix_shapes
 from edge_asr.quantize.graph import OperatorCounts, load_graph, prepare_graph
+from edge_asr.quantize.npu_report import Report
 from edge_asr.quantize.output import require_writable, write_model
 from edge_asr.quantize.progress import Progress
 from edge_asr.quantize.qnn_model import RECIPE, compile_ahead, quantize_for_qnn
 from edge_asr.quantize.recorded_steps import RecordedSteps
+from edge_asr.quantize.referee import require_decidable
 from edge_asr.quantize.rknn_model import custom_string, write_dataset
 from edge_asr.quantize.rknn_process import Request, SimulatedGraph, ToolkitProcess, toolkit_process
 from edge_asr.quantize.save import save_model
 from edge_asr.quantize.softplus import join_softplus
-from edge_asr.quantize.state_loop import LoopComparison, compare_loops
+from edge_asr.quantize.state_loop import compare_loops
 from edge_asr.quantize.walk import operator_counts
 from edge_asr.quantize.workshop import COMPANIONS, Made, base_name, graph_files
 from edge_asr.scoring import score
@@ -79,31 +81,6 @@ class Conversion:
     command: tuple[str, ...] = ()
 
 
-class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of it; ``quantization.json`` beside the model."""
-
-    kind: Literal["npu"] = "npu"
-    command: tuple[str, ...]
-    provider: str
-    platform: str
-    recipe: str
-    versions: Mapping[str, str]
-    operators: Mapping[str, Mapping[str, int]]
-    """Role to operators of the compiled graph."""
-    coverage: float
-    """Share of the operators that the NPU runs; compilers that take a graph whole or not at all give 1."""
-    on_cpu: Mapping[str, int]
-    loops: Mapping[str, LoopComparison]
-    """Role of the encoder to its comparison."""
-    recordings: int
-    same_text: int
-    """Recordings of which the simulator wrote what the float model writes."""
-    error_rate_before: float
-    error_rate_after: float
-    verdict: Literal["within", "over"]
-    notes: tuple[str, ...] = ()
-
-
 @dataclass(frozen=True, slots=True)
 class ConversionOutcome:
     """The report, and where the model is; ``None`` where it was refused."""
@@ -117,6 +94,7 @@ def convert(order: Conversion, progress: Progress) -> ConversionOutcome:
 
     Raises:
         ConfigurationError: int8 without recordings to judge it by.
+        InputError: The recordings cannot be used, or are too few to decide about the budget.
         ModelError: The model cannot be compiled for the NPU; the sentence says what to export instead.
         MachineError: The toolkit or the plugin is not here.
     """
@@ -128,18 +106,29 @@ def convert(order: Conversion, progress: Progress) -> ConversionOutcome:
             "8 bits lose words on this NPU as often as not: give --eval MANIFEST and --max-wer-increase to judge them"
         )
     require_writable(order.output, order.original.directory)
+    heard = _evaluation_set(order)
+    if order.budget is not None:
+        require_decidable(heard, order.budget)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="edge-asr-npu-")))
         toolkit = None
         if order.file_format == "rknn":
             toolkit = stack.enter_context(toolkit_process(order.toolkit or Path("rknn-python")))
-        return _Converting(order, progress, folder, toolkit).run()
+        return _Converting(order, progress, folder, toolkit, heard).run()
 
 
 class _Converting:
     """One conversion."""
 
-    def __init__(self, order: Conversion, progress: Progress, folder: Path, toolkit: ToolkitProcess | None) -> None:
+    def __init__(
+        self,
+        order: Conversion,
+        progress: Progress,
+        folder: Path,
+        toolkit: ToolkitProcess | None,
+        evaluation: EvaluationSet,
+    ) -> None:
+        self._evaluation = evaluation
         self._order = order
         self._progress = progress
         self._folder = folder
@@ -156,9 +145,8 @@ class _Converting:
         made = self._folder / "made"
         made.mkdir()
         files, simulated = (self._rknn if order.file_format == "rknn" else self._qnn)(fixed, made)
-        progress.stage("listening in the simulator", 1)
         report = self._judged(fixed, simulated)
-        if report.verdict == "over":
+        if report.verdict != "within":
             return ConversionOutcome(report, None)
         self._write(made, files, report)
         return ConversionOutcome(report, order.output)
@@ -214,7 +202,10 @@ class _Converting:
         graphs = {role: Graph(path, role, 1) for role, path in fixed.items()}
         before = StreamingRunner({}, self._family, graphs=graphs)
         after = StreamingRunner({}, self._family, graphs=simulated)
-        audio, references = self._heard()
+        recordings = self._evaluation.recordings
+        audio = [sound_of(recording, self._rate_hz) for recording in recordings]
+        references = [recording.clip.reference for recording in recordings]
+        self._progress.stage("listening in the simulator", len(audio))
         encoder = "encoder" if "encoder" in graphs else "model"
         loops = {
             encoder: compare_loops(
@@ -223,10 +214,15 @@ class _Converting:
         }
         text = TokenText.read(order.original.directory / manifest.files["tokens"].path)
         expected = [text.text(before.greedy(one).tokens).strip() for one in audio]
-        found = [text.text(after.greedy(one).tokens).strip() for one in audio]
-        rates = [score(references, heard, self._language).error_rate for heard in (expected, found)]
-        is_over = order.budget is not None and rates[1] - rates[0] > order.budget
-        least = loops[encoder].least_cosine
+        found = []
+        for one in audio:
+            found.append(text.text(after.greedy(one).tokens).strip())
+            self._progress.advance(len(found))
+        before_score, after_score = (score(references, heard, self._language) for heard in (expected, found))
+        judged = (
+            judge(before_score, after_score, self._evaluation.blocks, order.budget or 0.0) if len(audio) > 1 else None
+        )
+        is_alike = loops[encoder].least_cosine >= LEAST_COSINE
         return Report(
             command=order.command,
             provider=order.file_format,
@@ -239,21 +235,14 @@ class _Converting:
             loops=loops,
             recordings=len(audio),
             same_text=sum(one == other for one, other in zip(expected, found, strict=True)),
-            error_rate_before=rates[0],
-            error_rate_after=rates[1],
-            verdict="over" if is_over or least < LEAST_COSINE else "within",
+            units=before_score.reference_units,
+            error_rate_before=before_score.error_rate,
+            error_rate_after=after_score.error_rate,
+            error_rate_change_low=judged.interval.low if judged else None,
+            error_rate_change_high=judged.interval.high if judged else None,
+            verdict=_verdict(judged, order.budget) if is_alike else "broken",
             notes=self._notes(),
         )
-
-    def _heard(self) -> tuple[list[Float32Array], list[str]]:
-        """What is listened to, and what is said in it."""
-        recordings: Sequence[Recording] = (
-            look_at(bundled_clips(), self._language)
-            if self._order.evaluation is None
-            else read_evaluation_set(self._order.evaluation, self._language).recordings
-        )
-        audio = [sound_of(recording, self._rate_hz) for recording in recordings]
-        return audio, [recording.clip.reference for recording in recordings]
 
     @property
     def _rate_hz(self) -> int:
@@ -261,8 +250,7 @@ class _Converting:
 
     @property
     def _language(self) -> str:
-        languages = self._order.original.manifest.languages
-        return languages[0] if languages else "en"
+        return self._evaluation.language
 
     def _versions(self) -> dict[str, str]:
         versions = {"onnxruntime": onnxruntime.__version__}
@@ -304,6 +292,21 @@ class _Converting:
             (directory / FILE).write_bytes(msgspec.json.format(msgspec.json.encode(report), indent=2))
 
         write_model(order.output, Made(name, Candidate(manifest, made), size, counts), name, fill)
+
+
+def _evaluation_set(order: Conversion) -> EvaluationSet:
+    """What is listened to: the recordings that were named, or those of the package."""
+    languages = order.original.manifest.languages
+    language = languages[0] if languages else "en"
+    if order.evaluation is not None:
+        return read_evaluation_set(order.evaluation, language)
+    return EvaluationSet(tuple(look_at(bundled_clips(), language)), language)
+
+
+def _verdict(judged: Judgement | None, budget: float | None) -> Literal["within", "over", "undecided"]:
+    if budget is None:
+        return "within"
+    return "undecided" if judged is None else judged.verdict
 
 
 def _recipe(order: Conversion) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -162,6 +162,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     points: tuple[Point, ...] = ()
     components: tuple[ComponentRecord, ...] = ()
     nodes: tuple[NodeRecord, ...] = ()
+    engine: dict[str, Any] = {}
+    """Settings of the engine under which everything was decoded: who measures again needs the same."""
     evaluation: AudioSet | None = None
     calibration: AudioSet | None = None
     rescues: tuple[str, ...] = ()

@@ -265,6 +265,7 @@ def _described(node: onnx.NodeProto, component: str, weights: Weights, target: T
         weight_shape=shape,
         weight_bytes=4 * math.prod(shape),
         choices=tuple(choice for choice in possible if choice in target.choices),
+        weight=tensor.name,
     )
 
 

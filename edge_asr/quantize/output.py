@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import os
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from edge_asr.store.disk import require_space, writing_to
 REPORT_FILE = "report.html"
 CANDIDATES = "candidates"
 STEPS = "steps"
+TEMPORARY = "temporary"
 LOCK = "lock"
 """Inside the work folder."""
 
@@ -57,10 +59,11 @@ def work_folder(directory: Path) -> Path:
 
 @contextlib.contextmanager
 def working_on(directory: Path, progress: Progress) -> Iterator[Path]:
-    """The work folder of an output, for one command alone.
+    """The work folder of an output, for one command alone; temporary files lie in it too.
 
-    What was measured stays there if the work is not finished; graphs and their inputs, which are large and soon made
-    again, do not.
+    What was left by a command that was killed is cleared away, and the output put back that it was replacing. What was
+    measured stays there if the work is not finished; graphs and their inputs, which are large and soon made again, do
+    not.
 
     Raises:
         MachineError: Another command makes a model of the same name.
@@ -80,11 +83,12 @@ def working_on(directory: Path, progress: Progress) -> Iterator[Path]:
             raise MachineError(
                 f"another edge-asr quantize is making {directory} already; wait for it, or name another directory"
             ) from error
+        _clear(directory, folder)
         try:
-            yield folder
+            with _temporary_files_in(folder / TEMPORARY):
+                yield folder
         finally:
-            for name in (CANDIDATES, STEPS):
-                shutil.rmtree(folder / name, ignore_errors=True)
+            _clear(directory, folder)
             if {path.name for path in folder.glob("*")} - {LOCK}:
                 progress.say(f"what was measured is kept in {folder}; the same command goes on from there")
             else:
@@ -104,10 +108,11 @@ def write_model(directory: Path, made: Made, name: str, fill: Callable[[Path], N
         DiskFull: It does not fit; what was there before still is.
     """
     parent = directory.absolute().parent
-    staging = parent / f".{directory.name}.staging"
+    staging = _staging(directory)
     shutil.rmtree(staging, ignore_errors=True)
     manifest = msgspec.structs.replace(made.candidate.manifest, name=name)
-    require_space(parent, sum(file.size_bytes for file in manifest.files.values()))
+    # Companions are links in the candidate and files in the output.
+    require_space(parent, sum(entry.stat().st_size for entry in made.candidate.directory.iterdir()))
     with writing_to(parent):
         try:
             staging.mkdir()
@@ -127,8 +132,54 @@ def folder_bytes(folder: Path) -> int:
     return sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all.
+
+    Raises:
+        DiskFull: It does not fit; what was there before still is.
+    """
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    with writing_to(path.absolute().parent):
+        try:
+            unfinished.write_text(text, encoding="utf-8")
+            unfinished.replace(path)
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _temporary_files_in(folder: Path) -> Iterator[None]:
+    """Whatever this process writes for a moment, by any library, goes there: it is as large as the model.
+
+    Files in the system's own folder would stay when the process is killed, and may not fit there.
+    """
+    folder.mkdir()
+    before, tempfile.tempdir = tempfile.tempdir, str(folder)
+    try:
+        yield
+    finally:
+        tempfile.tempdir = before
+
+
+def _clear(directory: Path, folder: Path) -> None:
+    """Remove what is large and soon made again."""
+    old = _old(directory)
+    if old.exists() and not directory.exists():
+        old.rename(directory)  # killed between the two renamings
+    for path in (_staging(directory), old, *(folder / name for name in (CANDIDATES, STEPS, TEMPORARY))):
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _staging(directory: Path) -> Path:
+    return directory.absolute().with_name(f".{directory.name}.staging")
+
+
+def _old(directory: Path) -> Path:
+    return directory.absolute().with_name(f".{directory.name}.old")
+
+
 def _replace(new: Path, final: Path) -> None:
-    old = final.with_name(f".{final.name}.old")
+    old = _old(final)
     shutil.rmtree(old, ignore_errors=True)
     if final.exists():
         final.rename(old)

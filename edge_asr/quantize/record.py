@@ -10,7 +10,7 @@ from edge_asr import __version__
 from edge_asr.quantize.document import AudioSet, ComponentRecord, NodeRecord, Origin
 from edge_asr.quantize.evaluation_set import Recording
 from edge_asr.quantize.search import Searched
-from edge_asr.quantize.workshop import Made, graph_files
+from edge_asr.quantize.workshop import Made, files_bytes, graph_files
 from edge_asr.store.digest import sha256_of
 from edge_asr.store.store import InstalledModel
 
@@ -41,8 +41,8 @@ def component_records(original: InstalledModel, made: Made) -> tuple[ComponentRe
         records.append(
             ComponentRecord(
                 role=role,
-                original_bytes=before[role].stat().st_size,
-                bytes=path.stat().st_size,
+                original_bytes=files_bytes(before[role]),
+                bytes=files_bytes(path),
                 nodes=dict(counts.quantized) if counts else {},
                 operators_before=dict(counts.before) if counts else {},
                 operators_after=dict(counts.after) if counts else {},

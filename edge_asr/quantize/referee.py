@@ -114,6 +114,8 @@ class Referee:
         )
 
     def _is_hopeless(self, so_far: Evaluation) -> bool:
+        if len(set(self.evaluator.evaluation.blocks[: so_far.report.utterances])) < 2:
+            return False  # one recording, or one speaker, proves nothing
         return self._compare(so_far).verdict == "over"
 
     def _compare(self, evaluation: Evaluation) -> Judgement:

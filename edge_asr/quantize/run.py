@@ -17,11 +17,12 @@ from edge_asr.quantize.auto import is_x86, search
 from edge_asr.quantize.document import FILE, Document, Resources, encode
 from edge_asr.quantize.fixed import follow
 from edge_asr.quantize.order import Order, Outcome
-from edge_asr.quantize.output import REPORT_FILE, require_writable, working_on, write_model
+from edge_asr.quantize.output import REPORT_FILE, require_writable, working_on, write_model, write_text
 from edge_asr.quantize.progress import Progress
 from edge_asr.quantize.record import audio_set, component_records, node_records, origin_of, versions
 from edge_asr.quantize.recordings import read_recordings
 from edge_asr.quantize.report_html import render_html
+from edge_asr.quantize.room import require_room
 from edge_asr.quantize.table import Result, Table, set_table
 from edge_asr.quantize.workshop import Made, base_name
 from edge_asr.resources.cpu_features import common_features, read_processors
@@ -39,6 +40,7 @@ def quantize(order: Order, progress: Progress) -> Outcome:
     """
     require_writable(order.output, order.original.directory)
     with working_on(order.output, progress) as folder:
+        require_room(order, folder)
         table = set_table(order, progress, read_recordings(order, progress), folder)
         result = search(table) if order.recipe == "auto" else follow(table, order.recipe)
         return _written(table, result)
@@ -52,10 +54,10 @@ def _written(table: Table, result: Result) -> Outcome:
     document = _document(table, result)
     page = render_html(document)
     if order.report is not None:
-        order.report.write_text(page, encoding="utf-8")
+        write_text(order.report, page)
     if result.kept is None:
         report = order.report or order.output.absolute().with_name(f"{order.output.name}.{REPORT_FILE}")
-        report.write_text(page, encoding="utf-8")
+        write_text(report, page)
         return Outcome(document, None, report)
 
     def fill(directory: Path) -> None:
@@ -105,6 +107,7 @@ def _document(table: Table, result: Result) -> Document:
         points=result.points,
         components=component_records(order.original, kept) if kept else (),
         nodes=node_records(searched, kept.name if kept else "") if searched else (),
+        engine=msgspec.to_builtins(table.settings.engine) if evaluation else {},
         evaluation=audio_set(str(order.evaluation), evaluation.recordings) if evaluation else None,
         calibration=audio_set(recordings.calibration_source, recordings.calibration)
         if recordings.calibration

@@ -44,6 +44,7 @@ from edge_asr.quantize.recipes import PRODUCTS
 from edge_asr.quantize.sensitivity import Comparer, Harms, choices_to_measure, listeners_for, measure_harms
 from edge_asr.quantize.targets import Target
 from edge_asr.quantize.treatment import RESCUES, Treatment, rescue_of, treat
+from edge_asr.quantize.twins import twins_of, with_twins
 from edge_asr.quantize.workshop import Made, Workshop
 
 EXTRA_TRIES = 5
@@ -142,6 +143,8 @@ class Search:
                 for node in quantizable_nodes(prepared, role, target)
             ]
         )
+        self._twins = twins_of(self.found.nodes)
+        self._leaders = [node for node in self.found.nodes if (node.component, node.name) in self._twins]
 
     def run(self) -> Searched:
         """Search.
@@ -155,7 +158,8 @@ class Search:
         self.found.harms = measure_harms(
             self._ear,
             self._workshop,
-            self.found.nodes,
+            self._leaders,
+            self._twins,
             self.found.treatment.weights,
             self._moments,
             self._folder,
@@ -165,7 +169,7 @@ class Search:
         decodings = math.ceil(math.log2(len(steps) + 1)) + EXTRA_TRIES
         self._progress.say(f"at most about {decodings} models to judge, {minutes(decodings * self._decode_s)}")
         self._progress.say(
-            f"{len(self.found.nodes)} nodes, {len(steps)} steps; a share of time counts {weight:g} times one of size"
+            f"{len(self._leaders)} nodes, {len(steps)} steps; a share of time counts {weight:g} times one of size"
         )
         end = furthest(len(steps), lambda count: self._is_accepted(f"auto-{count}", steps[:count]))
         end = self._rescue(steps, end)
@@ -176,11 +180,11 @@ class Search:
         began_s = time.monotonic()
         self._ear.compare({}, quickly=True)
         one_s = time.monotonic() - began_s
-        seconds = one_s * choices_to_measure(self.found.nodes) / listeners_for(self._workshop)
-        self._progress.say(f"measuring {len(self.found.nodes)} nodes will take {minutes(seconds)}")
+        seconds = one_s * choices_to_measure(self._leaders) / listeners_for(self._workshop)
+        self._progress.say(f"measuring {len(self._leaders)} nodes will take {minutes(seconds)}")
 
     def _plan(self) -> tuple[tuple[Step, ...], float]:
-        nodes = self.found.nodes
+        nodes = self._leaders
         rows = rows_of(self._workshop.components, nodes, self._ear.steps)
         if self._board_times:
             return plan(nodes, self.found.harms, costs_on_board(nodes, rows, self._target, self._board_times))
@@ -221,6 +225,7 @@ class Search:
         return min(harms, key=lambda algorithm: harms[algorithm])
 
     def _quantized(self, chosen: Mapping[NodeKey, Choice], treatment: Treatment) -> dict[str, Quantized]:
+        chosen = with_twins(chosen, self._twins)
         return treat(self._workshop.components, chosen, treatment, self._ear, self._moments)
 
     def _harm(self, chosen: Mapping[NodeKey, Choice], treatment: Treatment) -> float:
@@ -231,7 +236,7 @@ class Search:
         chosen = assignment_after(steps)
         treatment = self.found.treatment
         made = self._workshop.make(name, self._quantized(chosen, treatment), treatment.blank_penalty)
-        self.found.assignments[name] = chosen
+        self.found.assignments[name] = with_twins(chosen, self._twins)
         self.found.treatments[name] = treatment
         verdict = self._judge.judge(made).verdict
         if verdict == "within":

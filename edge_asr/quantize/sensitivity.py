@@ -19,7 +19,7 @@ import onnx
 
 from edge_asr.audio import Float32Array
 from edge_asr.engines.ort_streaming import Inputs, StreamingRunner, TokenPath
-from edge_asr.quantize.choices import Choice, Node, WeightOptions
+from edge_asr.quantize.choices import Choice, Node, WeightOptions, of_component
 from edge_asr.quantize.divergence import Divergence, divergence
 from edge_asr.quantize.evaluate import MEMORY_SHARE, MOST_PROCESSES
 from edge_asr.quantize.feedback import Moments
@@ -29,6 +29,7 @@ from edge_asr.quantize.journal import Journal
 from edge_asr.quantize.progress import Progress
 from edge_asr.quantize.recorded_steps import RecordedSteps
 from edge_asr.quantize.sources import digest_of, source_in
+from edge_asr.quantize.twins import Twins, with_twins
 from edge_asr.quantize.walk import model_bytes
 from edge_asr.quantize.workshop import Workshop
 from edge_asr.resources.memory import available_bytes
@@ -161,19 +162,21 @@ def measure_harms(
     ear: Comparer,
     workshop: Workshop,
     nodes: Sequence[Node],
+    twins: Twins,
     weights: WeightOptions,
     moments: Mapping[str, Mapping[str, Moments]],
     folder: Path,
     progress: Progress,
 ) -> Harms:
-    """Quantize every node alone, in each way that may be worth it.
+    """Quantize every node alone, with those that read the same weights, in each way that may be worth it.
 
     First as int8 and in 4 bits; then, for the nodes that int8 harms most, in the gentler ways.
 
     Args:
         ear: What compares.
         workshop: The graphs.
-        nodes: All of them.
+        nodes: One for each of the weights.
+        twins: The others that read them.
         weights: How weights become integers.
         moments: For ``gptq``, by role and node.
         folder: Where the numbers are written down.
@@ -181,7 +184,7 @@ def measure_harms(
     """
     key = hashlib.sha256(f"{ear.digest} {QUICK_AUDIO_S} {msgspec.to_builtins(weights)}".encode()).hexdigest()[:32]
     journal = Journal(folder / f"{key}.jsonl", Heard)
-    measurer = _Measurer(ear, workshop, weights, moments, journal, progress)
+    measurer = _Measurer(ear, workshop, twins, weights, moments, journal, progress)
     harms = measurer.measure(
         "measuring every node", [(node, choice) for node in nodes for choice in _possible(node, _FIRST)]
     )
@@ -205,6 +208,7 @@ class _Measurer:
         self,
         ear: Comparer,
         workshop: Workshop,
+        twins: Twins,
         weights: WeightOptions,
         moments: Mapping[str, Mapping[str, Moments]],
         journal: Journal[Heard],
@@ -212,6 +216,7 @@ class _Measurer:
     ) -> None:
         self._ear = ear
         self._workshop = workshop
+        self._twins = twins
         self._weights = weights
         self._moments = moments
         self._journal = journal
@@ -236,10 +241,11 @@ class _Measurer:
         return harms
 
     def _heard(self, node: Node, choice: Choice) -> Heard:
+        chosen = with_twins({(node.component, node.name): choice}, self._twins)
         quantized = apply_assignment(
             self._workshop.components[node.component],
             node.component,
-            {node.name: choice},
+            of_component(chosen, node.component),
             weights=self._weights,
             moments=self._moments.get(node.component),
         )

@@ -36,6 +36,8 @@ def _quantized(path: Path, operators: tuple[str, ...]) -> Quantized:
         target = Path(folder) / "quantized.onnx"
         try:
             quantize_dynamic(path, target, op_types_to_quantize=list(operators), weight_type=QuantType.QInt8)
+        except OSError:
+            raise  # the disk, and not the model
         except Exception as error:
             raise QuantizationError(f"{path.name}: ONNX Runtime cannot quantize it: {error}") from error
         model = onnx.load(str(target))

@@ -166,13 +166,15 @@ def graph_files(model: InstalledModel) -> dict[str, Path]:
 
 def graph_bytes(candidate: Candidate) -> int:
     """Size of the networks and of the weights beside them."""
-    total = 0
-    for path in graph_files(InstalledModel(candidate.manifest, candidate.directory)).values():
-        total += path.stat().st_size
-        if path.suffix == ".ort":
-            continue
-        total += sum((path.parent / name).stat().st_size for name in read_header(path).external_bytes)
-    return total
+    return sum(
+        files_bytes(path) for path in graph_files(InstalledModel(candidate.manifest, candidate.directory)).values()
+    )
+
+
+def files_bytes(path: Path) -> int:
+    """Size of a network and of the weights beside it."""
+    beside = () if path.suffix == ".ort" else read_header(path).external_bytes
+    return path.stat().st_size + sum((path.parent / name).stat().st_size for name in beside)
 
 
 def base_name(name: str) -> str:

@@ -38,6 +38,11 @@ WAIT_S = 0.5
 """A client that had to wait for so long is faster than the recogniser, and no microphone."""
 
 
+MESSAGES_A_TURN = 32
+"""A client that sends many small messages at once has so many of them served, and then others have their turn: health
+checks are answered in time."""
+
+
 class PeerGone(Exception):
     """The connection is lost: nobody is there to read an answer."""
 
@@ -62,6 +67,14 @@ class Link(Protocol):
         """
         ...
 
+    def take(self) -> Message | None:
+        """The next message, if it was read already; else ``None``, and :meth:`receive` is to be asked.
+
+        Raises:
+            PeerGone: The connection is lost.
+        """
+        ...
+
     async def send(self, message: Message) -> None:
         """Write one message; waits while the peer reads too slowly.
 
@@ -76,6 +89,10 @@ class Link(Protocol):
 
     def abort(self) -> None:
         """Let go of a connection whose peer is gone, with whatever was still to be written."""
+        ...
+
+    def rest(self, *, is_resting: bool) -> None:
+        """Whether messages may be taken a little later than they come, many at a time; holds until the next call."""
         ...
 
 
@@ -128,8 +145,12 @@ class Dialogue:
 
     async def _read(self) -> None:
         await self._send(self._conversation.greeting())
+        taken = 0
         while (message := await self._next_message()) is not None:
             self._has_spoken = True
+            taken += 1
+            if taken % MESSAGES_A_TURN == 0:
+                await asyncio.sleep(0)
             for request in self._conversation.receive(message):
                 await self._execute(request)
             if self._conversation.is_over:
@@ -142,6 +163,8 @@ class Dialogue:
 
     async def _next_message(self) -> Message | None:
         while self._verdict is None:
+            if (message := self._link.take()) is not None:
+                return message  # without a time-out, which would cost more than all the rest
             try:
                 async with asyncio.timeout(self._patience_s()):
                     return await self._link.receive()
@@ -201,6 +224,7 @@ class Dialogue:
         self._session = await self._recognizer.open(options, protocol=self._conversation.protocol)
         self._session_id = self._session.session_id
         self._is_listening = True
+        self._link.rest(is_resting=False)
         self._audio_bytes_left = self._limits.max_session_s * options.bytes_per_second
         self._pace = PaceWatch(options)
         ready = self._session.ready
@@ -226,6 +250,7 @@ class Dialogue:
         clock_s = asyncio.get_running_loop().time
         came_s = clock_s()
         await session.send(data)
+        self._link.rest(is_resting=session.is_resting)
         if clock_s() - came_s > WAIT_S:
             self._pace.disturb()
         likely_hz = self._pace.take(len(data), came_s)

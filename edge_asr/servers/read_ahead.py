@@ -81,10 +81,7 @@ class ReadAhead:
     async def receive(self) -> Message | None:
         """The oldest message; a peer that is gone is known at once, whatever it had sent before."""
         while True:
-            if isinstance(self._failure, PeerGone):
-                raise self._failure
-            if (message := self._next()) is not None:
-                self._has_room.set()
+            if (message := self.take()) is not None:
                 return message
             if self._failure is not None:
                 raise self._failure
@@ -92,6 +89,15 @@ class ReadAhead:
                 return None
             self._has_news.clear()
             await self._has_news.wait()
+
+    def take(self) -> Message | None:
+        """The oldest message, if it is here already."""
+        if isinstance(self._failure, PeerGone):
+            raise self._failure
+        message = self._next()
+        if message is not None:
+            self._has_room.set()
+        return message
 
     async def send(self, message: Message) -> None:
         """Write one message."""
@@ -104,6 +110,10 @@ class ReadAhead:
     def abort(self) -> None:
         """Let go of the connection."""
         self._link.abort()
+
+    def rest(self, *, is_resting: bool) -> None:
+        """Whether messages may be taken a little later than they come."""
+        self._link.rest(is_resting=is_resting)
 
     def _next(self) -> Message | None:
         if self._near:

@@ -50,6 +50,10 @@ class StreamLink:
         self.has_spoken = True
         return data or None
 
+    def take(self) -> Message | None:
+        """Nothing: what was read already is the library's secret."""
+        return None
+
     async def send(self, message: Message) -> None:
         """Write bytes."""
         try:
@@ -72,6 +76,9 @@ class StreamLink:
     def abort(self) -> None:
         """Close at once."""
         self._writer.transport.abort()
+
+    def rest(self, *, is_resting: bool) -> None:
+        """Nothing to do: bytes are taken off the socket as they come, and need not be asked for one by one."""
 
     async def _read_out(self) -> None:
         # Closing a socket that holds unread bytes resets the connection, and the peer would lose our last words.

@@ -14,6 +14,7 @@ from starlette.types import ASGIApp
 
 from edge_asr.errors import ConfigurationError
 from edge_asr.servers.patient_http import patient_http
+from edge_asr.servers.resting_websocket import RestingWebSocket
 from edge_asr.servers.websocket import LIBRARY_SLACK
 from edge_asr.settings import LimitSettings
 
@@ -74,7 +75,7 @@ def _config(app: ASGIApp, limits: LimitSettings, tls_cert: str, tls_key: str) ->
     config = uvicorn.Config(
         app,
         http=patient_http(limits),
-        ws="websockets-sansio",
+        ws=RestingWebSocket,
         ws_max_size=limits.max_message_bytes * LIBRARY_SLACK,
         ws_ping_interval=PING_INTERVAL_S,
         ws_ping_timeout=None,

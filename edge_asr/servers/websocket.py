@@ -14,6 +14,7 @@ from edge_asr.protocols.base import Conversation, Handshake, Message
 from edge_asr.servers.browser_access import answered_subprotocol
 from edge_asr.servers.dialogue import Dialogue, PeerGone
 from edge_asr.servers.read_ahead import ReadAhead
+from edge_asr.servers.resting_websocket import rest_of
 from edge_asr.servers.stream import SPARE_CONNECTIONS
 from edge_asr.settings import LimitSettings
 from edge_asr.workers.base import Recognizer
@@ -40,7 +41,7 @@ class WebSocketLink:
     def __init__(self, websocket: WebSocket, max_message_bytes: int) -> None:
         self._websocket = websocket
         self._max_message_bytes = max_message_bytes
-        self._is_gone = False
+        self._is_gone = self._is_resting = False
 
     @property
     def peer(self) -> str:
@@ -56,6 +57,10 @@ class WebSocketLink:
         message: Message = text if text is not None else received.get("bytes") or b""
         self._check_size(message)
         return message
+
+    def take(self) -> Message | None:
+        """Nothing: what was read already is the library's secret."""
+        return None
 
     async def send(self, message: Message) -> None:
         """Write one message of the kind it is."""
@@ -80,6 +85,12 @@ class WebSocketLink:
     def abort(self) -> None:
         """Say no goodbye: the library closes then, and the kernel gives up on a peer that reads nothing."""
         self._is_gone = True
+
+    def rest(self, *, is_resting: bool) -> None:
+        """Whether the socket may be read a little later."""
+        if is_resting != self._is_resting:
+            self._is_resting = is_resting
+            rest_of(self._websocket.scope)(is_resting)
 
     def _check_size(self, message: Message) -> None:
         size = len(message)

@@ -186,7 +186,7 @@ class DecodeLoop:
         session = Session(
             session_id, options, self._settings, open_stream, self._clock, resume, listening, writing.writer
         )
-        intake = Intake(options, self._engine.sample_rate_hz)
+        intake = Intake(options, self._engine.sample_rate_hz, resume)
         self._members[session_id] = _Member(session, intake, progress_of(session))
 
     def feed(self, session_id: str, chunk: AudioChunk) -> None:
@@ -249,6 +249,11 @@ class DecodeLoop:
             return 0
         waiting = round(member.session.backlog_s * member.session.options.bytes_per_second)
         return max(0, member.received_bytes - waiting)
+
+    def is_resting(self, session_id: str) -> bool:
+        """Whether nobody would notice if the session were looked at a little later."""
+        member = self._members.get(session_id)
+        return member is not None and member.session.is_resting
 
     @property
     def backlog_s(self) -> float:
@@ -320,6 +325,8 @@ class DecodeLoop:
         now = progress_of(member.session)
         before = member.progress
         if (now.position_s, now.segment, now.flushes) != (before.position_s, before.segment, before.flushes):
+            start_s = now.lead_in.start_s if now.lead_in is not None else now.position_s
+            now = replace(now, front=member.intake.mark_at(start_s))
             member.progress = self._progress[member.session.session_id] = now
 
     def _listening(self, session_id: str) -> _Member | None:

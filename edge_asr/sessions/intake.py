@@ -6,15 +6,22 @@ import numpy as np
 
 from edge_asr.audio import AudioChunk, Float32Array
 from edge_asr.pipeline.front import Finding, Front
-from edge_asr.requests import SessionOptions
+from edge_asr.requests import FrontMark, Resume, SessionOptions
 from edge_asr.sources.pcm import PcmDecoder
 from edge_asr.sources.resample import StreamResampler
 
 
 class Intake:
-    """The front end of one session; holds the odd bytes and the resampler's memory between pieces."""
+    """The front end of one session; holds the odd bytes and the resampler's memory between pieces.
 
-    def __init__(self, options: SessionOptions, engine_rate_hz: int) -> None:
+    Args:
+        options: How its audio is written.
+        engine_rate_hz: What it becomes.
+        resume: Where it begins, when another worker heard it up to there.
+    """
+
+    def __init__(self, options: SessionOptions, engine_rate_hz: int, resume: Resume | None = None) -> None:
+        self._resume = resume
         self._engine_rate_hz = engine_rate_hz
         self._client_rate_hz = options.sample_rate_hz
         self._decoder = PcmDecoder(options.encoding, options.channels, options.channel)
@@ -46,10 +53,16 @@ class Intake:
         """What the sender should know about its audio, since the last call."""
         return self._front.take_findings() if self._front is not None else []
 
+    def mark_at(self, position_s: float) -> FrontMark | None:
+        """What the front of another worker is to go by that hears the audio from a place on, seconds of the session."""
+        return self._front.mark_at(position_s) if self._front is not None else None
+
     def _clean(self, samples: Float32Array) -> Float32Array:
         # Before the resampler, whose filter would spread one NaN over a tenth of a second, and round cut-off peaks.
         if self._front is None:
-            self._front = Front(self._rate_hz, self._channels)
+            resume = self._resume
+            start_s, mark = (resume.start_s, resume.front) if resume is not None else (0.0, None)
+            self._front = Front(self._rate_hz, self._channels, start_s, mark)
         return self._front.clean(samples)
 
     def _resampler_from(self, rate_hz: int) -> StreamResampler:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from edge_asr.requests import LeadIn
+from edge_asr.requests import FrontMark, LeadIn
 from edge_asr.sessions.session import Session
 
 
@@ -40,6 +40,8 @@ class Progress:
     """Flushes answered in this worker."""
     lead_in: LeadIn | None = None
     """What another worker is to hear before that position."""
+    front: FrontMark | None = None
+    """What its robust front is to go by there, or where the lead-in begins."""
 
 
 def progress_of(session: Session) -> Progress:

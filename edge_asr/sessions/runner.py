@@ -15,6 +15,7 @@ from edge_asr.audio import AudioChunk
 from edge_asr.errors import EdgeAsrError, EngineFailed
 from edge_asr.events import Failed, Final, TranscriptEvent
 from edge_asr.requests import Resume, SessionOptions
+from edge_asr.sessions.credit import CREDIT_STEP_S
 from edge_asr.sessions.decode_loop import DecodeLoop
 from edge_asr.sessions.loop_figures import LoopFigures, Progress
 from edge_asr.sources.read_ahead import RecordingReader, skipped
@@ -22,9 +23,6 @@ from edge_asr.sources.read_ahead import RecordingReader, skipped
 __all__ = ["DecodeLoop", "LoopFigures", "Progress", "Runner"]
 
 _log = logging.getLogger(__name__)
-
-CREDIT_STEP_S = 0.25
-"""Audio consumed between two credits of one session; a credit a chunk would be a message a chunk."""
 
 Command = Callable[[], None]
 
@@ -36,7 +34,8 @@ class Runner:
         loop: Touched by the decode thread only, from :meth:`start` on.
         sink: Receives events other than finals; called on the decode thread, must not block for long.
         settle: Receives how far a session's audio is done with, and the finals it gave up to there.
-        credit: Receives ``(session_id, total_bytes)`` as audio of a session is consumed.
+        credit: Receives ``(session_id, total_bytes, is_resting)`` as audio of a session is consumed, and when it begins
+            or ends to rest: while it does, nobody notices when its audio comes a little later.
         open_recording: Opens the source of an uploaded file, by path; its chunks have the rate of the options.
         on_death: Called when the decode thread ends because of a fault of the program.
     """
@@ -46,7 +45,7 @@ class Runner:
         loop: DecodeLoop,
         sink: Callable[[TranscriptEvent], None],
         settle: Callable[[str, Progress, tuple[Final, ...]], None],
-        credit: Callable[[str, int], None],
+        credit: Callable[[str, int, bool], None],
         open_recording: Callable[[str, SessionOptions], Iterable[AudioChunk]],
         on_death: Callable[[BaseException], None],
     ) -> None:
@@ -59,6 +58,7 @@ class Runner:
         self._commands: SimpleQueue[Command | None] = SimpleQueue()
         self._recordings: dict[str, RecordingReader] = {}
         self._credited: dict[str, int] = {}
+        self._resting: set[str] = set()
         self._options: dict[str, SessionOptions] = {}
         self._thread = threading.Thread(target=self._run, name="decode", daemon=True)
 
@@ -194,12 +194,15 @@ class Runner:
             return
         consumed = self._loop.consumed_bytes(session_id)
         step = CREDIT_STEP_S * self._options[session_id].bytes_per_second
-        if consumed - self._credited[session_id] >= step:
+        is_resting = self._loop.is_resting(session_id)
+        if consumed - self._credited[session_id] >= step or is_resting != (session_id in self._resting):
             self._credited[session_id] = consumed
-            self._credit(session_id, consumed)
+            (self._resting.add if is_resting else self._resting.discard)(session_id)
+            self._credit(session_id, consumed, is_resting)
 
     def _forget(self, session_id: str) -> None:
         self._credited.pop(session_id, None)
+        self._resting.discard(session_id)
         self._options.pop(session_id, None)
         reader = self._recordings.pop(session_id, None)
         if reader is not None:

@@ -76,6 +76,11 @@ class Segment:
         """Where the open one begins."""
         return self._start
 
+    @property
+    def is_started(self) -> bool:
+        """Whether there is a text, or was one: the segment will have a final."""
+        return bool(self._text) or self._revision > 0  # a partial that was taken back needs its final too
+
     def begin(self, position: int) -> None:
         """Nothing has been said since this position."""
         self._start = self._last_change = self._said_at = position
@@ -155,8 +160,7 @@ class Segment:
         """
         hypothesis, case = understood.hypothesis, case or self._settings.case
         self._text = case(tidy(hypothesis.text))
-        is_started = bool(self._text) or self._revision > 0  # a partial that was taken back needs its final too
-        if not is_started:
+        if not self.is_started:
             return None
         end_s = self._seconds(heard)
         heard_text = self._text if hypothesis.raw_text is None else case(tidy(hypothesis.raw_text))

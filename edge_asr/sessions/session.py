@@ -40,6 +40,9 @@ STEP_S = 0.1
 NOTICE_EVERY_S = 10.0
 """Audio between two notices of the same kind."""
 
+RESAMPLING_SLACK_S = 0.01
+"""Audio that was gathered at the client's rate comes here a few samples shorter, and is looked at all the same."""
+
 SPOKEN_BEFORE_S = 1.0
 """A word may be written so long after it was said, also when its segment was cut in between."""
 
@@ -257,6 +260,12 @@ class Session:
         return self._input.is_silent
 
     @property
+    def is_resting(self) -> bool:
+        """Whether it is silent and nothing waits to be said: nobody notices when it is looked at a little later."""
+        is_waking = self._settings.open_live_gate is not None and self.options.is_live
+        return self._input.is_silent and not (self._segment.is_started or self._flushes or self._is_ending or is_waking)
+
+    @property
     def is_awaiting_final(self) -> bool:
         """Whether a final is on its way from other models: nothing is decoded before it is said."""
         return self._awaited is not None
@@ -359,7 +368,7 @@ class Session:
         """Whether so much audio waits that it is worth looking at; a gap is passed on at once."""
         if self._is_ending or self._flushes or not len(self._backlog):
             return bool(self._backlog)
-        return self.backlog_s >= self._settings.accumulate_s
+        return self.backlog_s + RESAMPLING_SLACK_S >= self._settings.accumulate_s
 
     @property
     def _position(self) -> int:

@@ -18,7 +18,7 @@ import fcntl
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -46,6 +46,9 @@ DEFAULT_MODEL = "starter-en"
 
 HISTORY = 10
 """Activations that can be rolled back."""
+
+_MISTYPED = 0.8
+"""Likeness, as :mod:`difflib` reckons it, from which a name is taken for another with a slip in it."""
 
 _ACTIVATION_FILE = "active.json"
 _REPLACED = ".old-"
@@ -291,9 +294,10 @@ class ModelStore:
         catalogue = self.catalogue()
         if name in catalogue:
             return f"run `edge-asr models pull {name}`"
-        known = sorted({*catalogue, *(model.manifest.name for model in self.installed())})
-        close = get_close_matches(name, known, 1)
-        return f"did you mean {close[0]!r}?" if close else "`edge-asr models list` shows what there is"
+        close = likely_meant(name, {*catalogue, *(model.manifest.name for model in self.installed())})
+        if close:
+            return f"did you mean {close!r}?"
+        return "`edge-asr models list` shows what there is, and `edge-asr models import` takes any other"
 
     def _activation(self) -> Activation:
         # What this user can write comes first: else activating would do nothing where the system's store has its own.
@@ -333,6 +337,13 @@ def _model_directories(models: Path) -> list[Path]:
     return [
         directory for directory in found if not directory.name.startswith(".") or _is_left_alone(directory.name, names)
     ]
+
+
+def likely_meant(name: str, known: Collection[str]) -> str | None:
+    """The known name that this is the beginning of, or mistyped; one that goes on after it is a model of its own."""
+    close = get_close_matches(name, sorted(known), 1, cutoff=_MISTYPED)
+    begun = [longer for longer in sorted(known) if longer.startswith(name)]
+    return next(iter([*close, *begun]), None)
 
 
 def _is_left_alone(name: str, names: set[str]) -> bool:

@@ -12,9 +12,6 @@ from edge_asr.events import TranscriptEvent
 from edge_asr.requests import SessionOptions
 from edge_asr.workers.messages import Ready, Stats
 
-CATCH_UP_SLACK_S = 0.5
-"""A worker says how far it is every quarter second of audio, and may wait for the rest of a chunk."""
-
 
 class RecognizerSession(Protocol):
     """One client's conversation, as the front process holds it."""
@@ -29,12 +26,17 @@ class RecognizerSession(Protocol):
         """What the worker that decodes it has loaded; ``None`` only before any worker was ready."""
         ...
 
+    @property
+    def is_resting(self) -> bool:
+        """Whether there is silence and nothing waits to be said: its audio may come a little later."""
+        ...
+
     async def send(self, data: bytes) -> None:
         """Pass audio on; waits while the worker holds more undecoded audio than the session may have."""
         ...
 
     async def caught_up(self) -> None:
-        """Wait until all that was sent is decoded, but for the last :data:`CATCH_UP_SLACK_S` of audio."""
+        """Wait until all that was sent is decoded, but for the last fraction of a second, which waits for more."""
         ...
 
     async def send_recording(self, path: Path, max_duration_s: float) -> None:

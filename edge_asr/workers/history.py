@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from edge_asr.requests import LeadIn, Resume, SessionOptions
+from edge_asr.requests import FrontMark, LeadIn, Resume, SessionOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,7 @@ class History:
         self._position_s = 0.0
         self._segment = 0
         self._dropped_samples = 0
+        self._front: FrontMark | None = None
 
     @property
     def start_bytes(self) -> int:
@@ -82,7 +83,13 @@ class History:
             self._flushes.append(self._end)
 
     def settle(
-        self, position_s: float, segment: int, dropped_samples: int, flushes: int = 0, lead_in: LeadIn | None = None
+        self,
+        position_s: float,
+        segment: int,
+        dropped_samples: int,
+        flushes: int = 0,
+        lead_in: LeadIn | None = None,
+        front: FrontMark | None = None,
     ) -> None:
         """Audio before the position is done with; positions that go back are ignored.
 
@@ -92,6 +99,7 @@ class History:
             dropped_samples: Lost so far.
             flushes: Flushes that the current worker has answered.
             lead_in: What another worker is to hear first.
+            front: What the robust front went by where that begins.
         """
         while self._flushes and self._answered < flushes:
             self._flushes.popleft()
@@ -99,7 +107,7 @@ class History:
         if position_s < self._position_s:
             return
         self._position_s, self._segment, self._dropped_samples = position_s, segment, dropped_samples
-        self.seen_revisions = 0
+        self.seen_revisions, self._front = 0, front
         while self._flushes and self._flushes[0] < self._byte_at(position_s):
             self._flushes.popleft()
             self._answered += 1
@@ -128,6 +136,7 @@ class History:
             replayed_s=self._seconds(self._end - self.start_bytes),
             is_suspect=is_suspect,
             lead_in=self._lead_in,
+            front=self._front,
         )
 
     def pieces(self) -> Iterator[bytes | None]:

@@ -14,7 +14,7 @@ import msgspec
 
 from edge_asr.events import Failed, Final, Notice, Partial, SessionEnded
 from edge_asr.families import NO_HOTWORDS
-from edge_asr.requests import LeadIn, Resume, SessionOptions
+from edge_asr.requests import FrontMark, LeadIn, Resume, SessionOptions
 
 MAX_MESSAGE_BYTES = 16 << 20
 """A longer message is a fault of the sender."""
@@ -149,6 +149,8 @@ class Consumed(msgspec.Struct, frozen=True, tag="consumed"):
 
     session_id: str
     total_bytes: int
+    is_resting: bool = False
+    """Whether there is silence and nothing waits to be said: nobody notices when audio comes a little later."""
 
 
 class Settled(msgspec.Struct, frozen=True, tag="settled"):
@@ -168,6 +170,8 @@ class Settled(msgspec.Struct, frozen=True, tag="settled"):
     finals: tuple[Final, ...]
     lead_in: LeadIn | None = None
     """What another worker is to hear before the position."""
+    front: FrontMark | None = None
+    """What its robust front is to go by there, or where the lead-in begins."""
 
 
 class Heartbeat(msgspec.Struct, frozen=True, tag="heartbeat"):

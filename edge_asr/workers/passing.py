@@ -54,6 +54,11 @@ class PassingSession:
         """What the worker that decodes it has loaded."""
         return self._session.ready
 
+    @property
+    def is_resting(self) -> bool:
+        """Whether its audio may come a little later."""
+        return self._session.is_resting
+
     async def send(self, data: bytes) -> None:
         """Pass audio on."""
         await self._session.send(data)

@@ -23,6 +23,7 @@ from edge_asr.resources.memory import read_oom_kills
 from edge_asr.settings import WorkerSettings
 from edge_asr.workers.black_box import BlackBox
 from edge_asr.workers.command import STANDARD_LOADER, worker_command, worker_environment
+from edge_asr.workers.device_words import DeviceWords
 from edge_asr.workers.exits import describe_exit
 from edge_asr.workers.hang import STOPPED
 from edge_asr.workers.messages import FromWorker, MessageDecoder, Shutdown, ToWorker, encode_message
@@ -53,7 +54,7 @@ class WorkerProcess:
     """A running worker; made by :meth:`start`."""
 
     def __init__(
-        self, process: Process, link: _FrontLink, stderr: StderrLog, black_box: BlackBox, group: WorkerGroup | None
+        self, process: Process, link: _FrontLink, clock: Clock, black_box: BlackBox, group: WorkerGroup | None
     ) -> None:
         self.suspects: frozenset[str] = frozenset()
         """Once it has ended: the sessions whose audio native code was looking at."""
@@ -64,7 +65,9 @@ class WorkerProcess:
         self._oom_kills = read_oom_kills()
         self._process = process
         self._link = link
-        self._stderr = stderr
+        self._clock = clock
+        self._device_words: DeviceWords | None = None
+        self._stderr = StderrLog(_logger, f"worker {process.pid}", clock, self._hear_line)
         self._stderr_task = asyncio.create_task(self._read_stderr())
         self._end_task = asyncio.create_task(self._wait_for_the_end())
 
@@ -93,8 +96,7 @@ class WorkerProcess:
             raise
         link = _FrontLink(on_message)
         await asyncio.get_running_loop().create_unix_connection(lambda: link, sock=ours)
-        stderr = StderrLog(_logger, f"worker {process.pid}", clock or MonotonicClock())
-        return cls(process, link, stderr, black_box, launch.group)
+        return cls(process, link, clock or MonotonicClock(), black_box, launch.group)
 
     @property
     def pid(self) -> int:
@@ -118,6 +120,10 @@ class WorkerProcess:
         self._why_killed = self._why_killed or reason
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
+
+    def watch_device(self) -> None:
+        """It serves on a device: end it when the device's runtime complains again and again."""
+        self._device_words = DeviceWords()
 
     async def stop(self) -> None:
         """Let it carry out what it was asked and end; kill it when that takes too long."""
@@ -153,6 +159,12 @@ class WorkerProcess:
             return self._why_killed == STOPPED
         was_out_of_memory = self._oom_kills is None or read_oom_kills() != self._oom_kills
         return returncode == -signal.SIGKILL and not was_out_of_memory
+
+    def _hear_line(self, line: str) -> None:
+        if self._device_words is not None:
+            reason = self._device_words.hear(line, self._clock.now_ns() / 1e9)
+            if reason:
+                self.kill(reason)
 
     async def _read_stderr(self) -> None:
         pipe = self._process.stderr

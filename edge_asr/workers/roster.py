@@ -170,8 +170,7 @@ class Roster:
         return min(range(slots), key=used.count)
 
     def _context(self, model: ServedModel) -> SessionContext:
-        backlog_s = model.settings.scheduler.backlog_s
-        return SessionContext(backlog_s, self._instruments, self._clock, self._listener.forget)
+        return SessionContext(model.settings.scheduler, self._instruments, self._clock, self._listener.forget)
 
     def _supervisor(self, name: str, model: ServedModel, launch: Launch, place: Callable[[], Place]) -> Supervisor:
         listener = self._listener

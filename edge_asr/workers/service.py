@@ -178,11 +178,12 @@ class Service:
                 progress.flushes,
                 finals,
                 progress.lead_in,
+                progress.front,
             )
         )
 
-    def _give_credit(self, session_id: str, total_bytes: int) -> None:
-        self._link.send(Consumed(session_id, total_bytes))
+    def _give_credit(self, session_id: str, total_bytes: int, is_resting: bool) -> None:
+        self._link.send(Consumed(session_id, total_bytes, is_resting))
 
     def _report(self, loop: DecodeLoop) -> None:
         figures = loop.figures()

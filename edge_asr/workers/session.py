@@ -16,8 +16,10 @@ from edge_asr.events import Failed, Final, Notice, Partial, SessionEnded, Transc
 from edge_asr.languages import speaks
 from edge_asr.metrics.instruments import Instruments
 from edge_asr.requests import SessionOptions
-from edge_asr.workers.base import CATCH_UP_SLACK_S
+from edge_asr.sessions.credit import unconfirmed_s
+from edge_asr.settings import SchedulerSettings
 from edge_asr.workers.event_queue import EventQueue
+from edge_asr.workers.gathering import Gathering
 from edge_asr.workers.history import History, Recording
 from edge_asr.workers.messages import (
     CancelSession,
@@ -54,8 +56,8 @@ backlogs it does not even do that, and the front stops piling up audio."""
 class SessionContext:
     """What all sessions of a pool share."""
 
-    backlog_s: float
-    """Seconds of audio that the worker may hold undecoded."""
+    scheduler: SchedulerSettings
+    """Of their model."""
     instruments: Instruments
     clock: Clock
     on_end: Callable[[PoolSession], None]
@@ -73,7 +75,9 @@ class PoolSession:
         self.worker = worker
         self.opened_ns = context.clock.now_ns()
         patience = LIVE_PATIENCE if options.is_live else 1.0
-        self._limit_bytes = round(context.backlog_s * patience * options.bytes_per_second)
+        scheduler = context.scheduler
+        self._limit_bytes = round(scheduler.backlog_s * patience * options.bytes_per_second)
+        self._gathering = Gathering(options.bytes_per_second, scheduler.accumulate_ms / 1000)
         self._context = context
         self._events = EventQueue()
         self._options = options
@@ -105,13 +109,16 @@ class PoolSession:
             if self._has_ended:
                 return
             self._history.add(piece)
-            if not self._is_waiting:
-                self.worker.send(SessionAudio(self.session_id, piece))
+            if not self._is_waiting and (gathered := self._gathering.add(piece)):
+                self._pass_on(gathered)
                 await self.worker.drained()
 
     async def caught_up(self) -> None:
-        """Wait until all that was sent is decoded, but for the last half second."""
-        await self._wait_for_credit(round(CATCH_UP_SLACK_S * self._options.bytes_per_second))
+        """Wait until all that was sent is decoded, but for what the worker keeps until more comes."""
+        if not self._is_waiting:
+            self._pass_on(self._gathering.take())
+        slack_s = unconfirmed_s(self._context.scheduler.accumulate_ms)
+        await self._wait_for_credit(round(slack_s * self._options.bytes_per_second))
 
     async def send_recording(self, path: Path, max_duration_s: float) -> None:
         """Let the worker read the whole audio from a file, then finish."""
@@ -126,6 +133,7 @@ class PoolSession:
             self._asked_ns = self._context.clock.now_ns()
             self._history.flush()
             if not self._is_waiting:
+                self._pass_on(self._gathering.take())
                 self.worker.send(FlushSession(self.session_id))
 
     async def finish(self) -> None:
@@ -138,6 +146,7 @@ class PoolSession:
             self._asked_ns = self._context.clock.now_ns()
             self._history.is_finished = True
             if not self._is_waiting:
+                self._pass_on(self._gathering.take())
                 self.worker.send(FinishSession(self.session_id))
 
     async def events(self) -> AsyncIterator[TranscriptEvent]:
@@ -175,7 +184,12 @@ class PoolSession:
         for final in settled.finals:
             self.take(final)
         self._history.settle(
-            settled.position_s, settled.segment, settled.dropped_samples, settled.flushes, settled.lead_in
+            settled.position_s,
+            settled.segment,
+            settled.dropped_samples,
+            settled.flushes,
+            settled.lead_in,
+            settled.front,
         )
         self._losses = 0
         if self._history.recording is not None:
@@ -190,6 +204,11 @@ class PoolSession:
         if ready is None or not (self._options.itn or self._options.punctuation):
             return ready
         return msgspec.structs.replace(ready, is_append_only=False)
+
+    @property
+    def is_resting(self) -> bool:
+        """Whether there is silence and nothing waits to be said."""
+        return self._gathering.is_resting
 
     @property
     def is_batch(self) -> bool:
@@ -287,13 +306,13 @@ class PoolSession:
         """A worker is ready: say everything again that is not settled."""
         history, worker = self._history, self.worker
         self._is_waiting = False
+        self._gathering.begin()
         resume = history.resume(is_suspect=self._suspected_until is not None)
         worker.send(OpenSession(self.session_id, self._options, resume))
         self._base_bytes = self._consumed_bytes = history.start_bytes
         if history.recording is not None:
             path, longest_s = history.recording.path, history.recording.max_duration_s
-            from_s = resume.lead_in.start_s if resume.lead_in is not None else resume.position_s
-            worker.send(SessionRecording(self.session_id, str(path), longest_s, from_s))
+            worker.send(SessionRecording(self.session_id, str(path), longest_s, resume.start_s))
         for piece in history.pieces():
             worker.send(FlushSession(self.session_id) if piece is None else SessionAudio(self.session_id, piece))
         if history.is_finished:
@@ -306,13 +325,19 @@ class PoolSession:
         self.worker.send(CancelSession(self.session_id))
         self.take(Failed(self.session_id, error.code, str(error), error.is_retryable))
 
-    def credit(self, total_bytes: int) -> None:
-        """So many bytes, in all, no longer wait in the worker."""
+    def credit(self, total_bytes: int, *, is_resting: bool = False) -> None:
+        """So many bytes, in all, no longer wait in the worker; and whether there is silence, and no hurry with more."""
         self._consumed_bytes = max(self._consumed_bytes, self._base_bytes + total_bytes)
+        self._gathering.is_resting = is_resting
+        self._pass_on(self._gathering.take_enough())
         self._may_go_on.set()
         self._trust_beyond(self._suspected_until)
 
     # Inside.
+
+    def _pass_on(self, data: bytes) -> None:
+        if data:
+            self.worker.send(SessionAudio(self.session_id, data))
 
     async def _wait_for_credit(self, limit_bytes: int) -> None:
         while not self._has_ended and self._history.end_bytes - self._consumed_bytes > limit_bytes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import re
 from collections import deque
+from collections.abc import Callable
 
 from edge_asr.clock import Clock
 
@@ -43,7 +44,11 @@ def level_of(line: str) -> tuple[int, str]:
 class StderrLog:
     """The front's side: takes bytes as they come from the pipe."""
 
-    def __init__(self, log: logging.Logger, name: str, clock: Clock) -> None:
+    def __init__(
+        self, log: logging.Logger, name: str, clock: Clock, hear: Callable[[str], None] = lambda _line: None
+    ) -> None:
+        self._hear = hear
+        """Called with every line."""
         self._log = log
         self._name = name
         self._clock = clock
@@ -79,6 +84,7 @@ class StderrLog:
         if not line:
             return
         self._last.append(line)
+        self._hear(line)
         level, text = level_of(line)
         if self._log.isEnabledFor(level) and self._may_log():
             self._log.log(level, "%s: %s", self._name, text)

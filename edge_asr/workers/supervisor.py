@@ -340,6 +340,8 @@ class Supervisor:
             raise error_of(answer.code, answer.message)
         self.ready = answer
         self.state, self.reason = "ready", ""
+        if self._process is not None and runs_on_device(answer.provider):
+            self._process.watch_device()
         self._instruments.worker_ready(
             self.name,
             answer.load_s,

@@ -35,6 +35,25 @@ def test_a_recording_that_is_named_twice_is_heard_once(folder) -> None:
     assert places(folder / "2026", folder / "2026" / "c.mp3", output=folder / "out") == ["c.mp3"]
 
 
+def test_a_folder_that_is_a_link_is_searched_too(folder, tmp_path_factory) -> None:
+    other = tmp_path_factory.mktemp("other")
+    (other / "e.wav").write_bytes(b"y")
+    (folder / "2025").symlink_to(other)
+
+    assert places(folder, output=folder / "out") == ["a.FLAC", "b.wav", "2026/c.mp3", "2025/e.wav"]
+
+
+@pytest.mark.parametrize("target", [".", "2026", "out", "2026/loop"])
+def test_links_that_lead_back_are_followed_once(folder, target: str) -> None:
+    (folder / "2026" / "loop").symlink_to(folder / target)
+
+    assert places(folder, output=folder / "out") == ["a.FLAC", "b.wav", "2026/c.mp3"]
+
+
+def test_transcripts_may_stand_beside_their_recordings(folder) -> None:
+    assert places(folder / "2026", output=folder / "2026") == ["c.mp3"]
+
+
 def test_two_recordings_never_share_a_transcript(folder) -> None:
     (folder / "2027").mkdir()
     (folder / "2027" / "c.mp3").write_bytes(b"y")

@@ -13,7 +13,15 @@ import pytest
 from edge_asr.bench.child import Task
 from edge_asr.bench.document import Result, Run, Violation
 from edge_asr.bench.gate import LONG_GATES, Surroundings
-from edge_asr.bench.run import PASSING, Bench, SoakInterrupted, interleaved, measure_once, run_bench
+from edge_asr.bench.run import (
+    PASSING,
+    Bench,
+    SoakInterrupted,
+    interleaved,
+    measure_once,
+    run_bench,
+    time_allowed_s,
+)
 from edge_asr.bench.selftest import Extent, SelfTest, self_test
 from edge_asr.errors import EdgeAsrError, EngineFailed, MachineError, ModelDamaged
 from tests.bench import loaders
@@ -54,6 +62,15 @@ def test_no_configuration_is_always_first():
 
 
 # What comes back
+
+
+def test_a_run_that_hears_hours_of_recordings_may_take_hours():
+    short = a_task(mode="throughput", least_audio_s=5.0)
+    long = a_task(mode="throughput", least_audio_s=5.0, clips_s=7200.0)
+    assert time_allowed_s(short) < 1000
+    assert time_allowed_s(long) > 10 * 7200
+    assert time_allowed_s(a_task(mode="throughput", clips_s=7200.0, streams=4)) > 40 * 7200
+    assert time_allowed_s(a_task(mode="paced", clips_s=7200.0)) == time_allowed_s(a_task(mode="paced"))
 
 
 def test_a_throughput_run_brings_its_figures(tmp_path):

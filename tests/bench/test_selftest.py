@@ -186,6 +186,51 @@ def test_other_threads_and_cores_are_proposed_without_second_threads_of_a_core()
     assert proposed[0].change == "engine.threads = 2 and worker.cpus = [0,1]"
 
 
+# Providers
+
+
+def on_npu(**changes) -> Task:
+    return a_task(provider="rknn", **changes)
+
+
+def test_the_configured_provider_stands_beside_the_processor_with_a_recommendation():
+    def measure(task: Task) -> Run:
+        is_npu = task.configuration.provider == "rknn"
+        if task.configuration.mode == "throughput":
+            return throughput_run(0.3 if is_npu else 0.1)
+        return paced_run(0.05 if is_npu else 0.2)
+
+    outcome = self_test(
+        on_npu(), EXTENTS["default"], HERE, measure=measure, other_providers=lambda: [a_task(provider="cpu")]
+    )
+    assert outcome.providers is not None
+    assert outcome.providers.recommended == "scripted · rknn · 1 thread"
+    assert [row.freed for row in outcome.providers.rows] == [0.0, pytest.approx(0.75)]
+
+
+def test_a_processor_that_is_cheaper_than_the_npu_is_recommended_and_the_verdict_stays():
+    machine = Machine()
+    outcome = self_test(
+        on_npu(), EXTENTS["default"], HERE, measure=machine.measure, other_providers=lambda: [a_task(provider="cpu")]
+    )
+    assert outcome.verdict == "PASS"
+    assert outcome.providers is not None
+    assert outcome.providers.recommended == "scripted · 1 thread"
+
+
+def test_a_quick_or_a_disturbed_test_compares_no_providers():
+    assert outcome_of(Machine(), "quick", other_providers=pytest.fail).providers is None
+    assert outcome_of(Machine(violations=(THROTTLED,)), other_providers=pytest.fail).providers is None
+
+
+def test_operators_that_the_npu_left_to_the_processor_are_told_beside_the_verdict():
+    outcome = self_test(on_npu(), EXTENTS["quick"], HERE, measure=Machine(provider_share=0.9).measure)
+    assert outcome.verdict == "PASS"
+    assert outcome.notes == (
+        "scripted · paced · rknn · 1 thread: partial, 'rknn' ran 90% of the model's operators and the CPU the rest",
+    )
+
+
 def test_the_outcome_is_one_document():
     outcome = outcome_of(Machine())
     assert msgspec.json.decode(msgspec.json.encode(outcome), type=SelfTest) == outcome

@@ -149,6 +149,55 @@ def test_the_outcome_is_one_document():
     assert msgspec.json.decode(msgspec.json.encode(outcome), type=Tuning) == outcome
 
 
+# Providers
+
+ON_NPU = Setting(threads=1, cpus=(0,), provider="qnn")
+
+
+def tuned_with_npu(measure: Callable[[Task], Run]) -> Tuning:
+    def make(setting: Setting) -> Task:
+        return a_task(threads=setting.threads, cpus=setting.cpus, provider=setting.provider)
+
+    return tune([ON_NPU], DEFAULT, make, HERE, progress=lambda *_: None, measure=measure)
+
+
+def test_an_npu_that_frees_the_processor_is_chosen():
+    outcome = tuned_with_npu(lambda task: paced_run(0.05 if task.configuration.provider == "qnn" else 0.3))
+    assert outcome.chosen == ON_NPU
+    assert outcome.chosen.sentence().startswith('engine.provider = "qnn", engine.threads = 1')
+
+
+def test_an_npu_that_hears_worse_is_not_chosen_however_cheap():
+    def measure(task: Task) -> Run:
+        run = paced_run(0.05 if task.configuration.provider == "qnn" else 0.3)
+        if task.configuration.provider == "cpu":
+            return run
+        heard = msgspec.structs.replace(run.utterances[0], errors=1)
+        return msgspec.structs.replace(run, utterances=(heard,))
+
+    outcome = tuned_with_npu(measure)
+    assert outcome.chosen == DEFAULT
+    assert [(trial.error_rate, trial.hears_worse) for trial in outcome.trials] == [(0.0, False), (0.1, True)]
+
+
+def test_a_provider_in_whose_place_another_ran_is_out_and_spoils_nothing():
+    fell = Violation("provider_fell_back", "the provider fell back: 'cpu (asked: qnn)' ran instead of 'qnn'")
+
+    def measure(task: Task) -> Run:
+        return paced_run(violations=(fell,) if task.configuration.provider == "qnn" else ())
+
+    outcome = tuned_with_npu(measure)
+    assert (outcome.chosen, outcome.is_valid) == (DEFAULT, True)
+    assert "the provider fell back" in next(trial.error for trial in outcome.trials if trial.setting == ON_NPU)
+
+
+def test_an_npu_is_tried_with_one_thread_on_each_set_of_cores():
+    found = candidates(Topology(tuple(map(core, range(4)))), 1, 16, ("cpu", "rknn"))
+    on_npu = [(each.threads, each.cpus) for each in found if each.provider == "rknn"]
+    assert on_npu == [(1, (0, 1, 2, 3)), (1, (1, 2, 3))]
+    assert [each for each in found if each.provider == "cpu"] == candidates(Topology(tuple(map(core, range(4)))), 1, 16)
+
+
 # Candidates
 
 

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from edge_asr.bench.document import Drift, read_document
-from edge_asr.cli.bench_job import Workloads, exit_code, settings_of, task_of
+from edge_asr.cli.bench_job import Workloads, exit_code, is_for_others, settings_of, task_of
 from edge_asr.cli.stores import open_store
 from edge_asr.errors import InputError
 from edge_asr.settings import Settings
@@ -53,6 +53,17 @@ def test_a_task_carries_settings_and_recordings():
     ]
     assert {clip.vocabulary for clip in task.clips} == {"commands"}
     assert task.language == "en"
+    assert task.clips_s == sum(audio.audio_s for audio in Workloads(None).clips(model)) > 3
+
+
+def test_a_model_for_an_npu_beside_the_one_it_was_made_from_each_runs_where_it_can():
+    original = open_store().resolve("starter-en").manifest
+    file = msgspec.structs.replace(original.files["model"], path="model.rknn")
+    compiled = msgspec.structs.replace(original, files={**original.files, "model": file})
+    asked = ("cpu", "rknn")
+    assert [is_for_others(original, provider, asked) for provider in asked] == [False, True]
+    assert [is_for_others(compiled, provider, asked) for provider in asked] == [True, False]
+    assert not is_for_others(compiled, "cpu", ("cpu",))  # nothing is left then: its error says why
 
 
 def test_of_a_model_nobody_knows_all_recordings_are_played():

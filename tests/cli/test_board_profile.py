@@ -51,6 +51,13 @@ def test_the_file_says_what_it_is_and_where_its_evidence_stands(tmp_path):
     assert "evidence.json" in text
 
 
+def test_a_provider_that_won_is_a_setting_and_none_is_left_out(tmp_path):
+    assert "provider" not in written(tmp_path).read_text()
+    assert "engine.provider" not in profile_layer(find_profile([tmp_path]), "starter-en", "abc").values
+    written(tmp_path, entry=msgspec.structs.replace(ENTRY, provider="ort:XNNPACK"))
+    assert profile_layer(find_profile([tmp_path]), "starter-en", "abc").values["engine.provider"] == "ort:XNNPACK"
+
+
 def test_models_stand_beside_each_other(tmp_path):
     written(tmp_path)
     other = msgspec.structs.replace(ENTRY, threads=1, cpus=(), allow_spinning=True)

@@ -183,6 +183,40 @@ def test_words_that_do_not_go_together_exit_2(run: Run, words: tuple[str, ...], 
     assert sentence in ran.err
 
 
+@PROTOCOLS
+def test_without_a_url_it_is_the_daemon_of_this_machines_configuration(
+    run: Run, doors: Doors, protocol: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EDGE_ASR_SERVER_PORT", doors.http.rpartition(":")[2])
+    monkeypatch.setenv("EDGE_ASR_SERVER_WYOMING", doors.wyoming)
+    ran = run("client", "--protocol", protocol, CLIP)
+    assert (ran.status, ran.out) == (0, "go forward\n")
+
+
+def test_without_a_url_the_token_is_that_of_the_configuration(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token_file = tmp_path / "token"
+    token_file.write_text("t" * 32)
+    token_file.chmod(0o600)
+    with in_background(lambda: opened(token_file=str(token_file))) as doors:
+        monkeypatch.setenv("EDGE_ASR_SERVER_PORT", doors.http.rpartition(":")[2])
+        monkeypatch.setenv("EDGE_ASR_SERVER_TOKEN_FILE", str(token_file))
+        assert run("client", CLIP).out == "go forward\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ((), "no recordings: name files, or - for standard input"),
+        (("http://127.0.0.1:8765",), "no recordings: name files behind http://127.0.0.1:8765, or - for standard input"),
+    ],
+)
+def test_recordings_that_are_missing_are_named_and_not_the_url(run: Run, words: tuple[str, ...], sentence: str) -> None:
+    ran = run("client", *words)
+    assert (ran.status, ran.err) == (2, f"edge-asr: error: {sentence}\n")
+
+
 @pytest.mark.parametrize("protocol", ["native", "vosk", "sherpa", "openai", "realtime"])
 def test_a_daemon_with_a_token_wants_it(run: Run, tmp_path: Path, protocol: str) -> None:
     token_file = tmp_path / "token"

@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import pytest
@@ -5,7 +6,7 @@ import pytest
 from edge_asr.cli.quantize_job import parse_points
 from edge_asr.errors import ConfigurationError
 from tests.cli.conftest import Run
-from tests.support.tiny_products import write_model, write_recordings
+from tests.support.tiny_products import SPOKEN, write_model, write_recordings
 
 
 @pytest.mark.parametrize("text", ["0.5%", "0.5", " 0.5 % "])
@@ -40,6 +41,25 @@ def test_the_output_is_ready_to_be_imported_and_used(run: Run, alone: Path, tmp_
     assert run("models", "verify", "sound-int8").status == 0
     audio = write_recordings(tmp_path / "audio", 1).parent / "0.flac"
     assert run("transcribe", "-m", "sound-int8", audio).out.strip() == "left right up down left right up down"
+
+
+def test_what_a_search_found_is_served_and_measured_again(run: Run, alone: Path, tmp_path: Path):
+    write_model(tmp_path / "model")
+    manifest = write_recordings(tmp_path / "audio", 40)
+    out = tmp_path / "out"
+    assert run("quantize", tmp_path / "model", "-o", out, "--eval", manifest, "--max-wer-increase", "5%").status == 0
+    record = json.loads((out / "quantization.json").read_text())
+    (kept,) = [point for point in record["points"] if point["name"] == record["kept"]]
+    assert run("models", "import", out).status == 0
+    assert run("transcribe", "-m", "sound-auto", tmp_path / "audio" / "0.flac").out.strip() == SPOKEN
+    bench = tmp_path / "bench.json"
+    words = ("--mode", "throughput", "--repeat", "1", "--seconds", "5", "--json", bench)
+    assert run("bench", out, "--audio", out / "quantization.json", *words).status in (0, 6)  # 6: disturbed
+    (result,) = json.loads(bench.read_text())["results"]
+    assert (
+        len({utterance["clip"] for utterance in result["runs"][0]["utterances"]}) == record["evaluation"]["recordings"]
+    )
+    assert result["figures"]["wer"]["value"] == kept["accuracy"]["error_rate"]
 
 
 def test_over_the_budget_the_command_leaves_with_6_and_writes_no_model(run: Run, tmp_path: Path):

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
 import jsonschema
+import msgspec
 import pytest
 
 from edge_asr.bench.document import Result, Violation
 from edge_asr.bench.gate import Gate, Surroundings, judge
 from edge_asr.bench.selftest import Remedy, SelfTest
-from edge_asr.cli.selftest_job import show
+from edge_asr.cli.selftest_job import original_of, show
+from edge_asr.cli.stores import open_store
+from edge_asr.store.store import InstalledModel
 from tests.bench.documents import configuration, disturbed, milliseconds, ratio, throughput_result
 from tests.cli.conftest import Run
 from tools.json_schemas import schemas
@@ -95,3 +99,20 @@ def test_quick_and_long_exclude_each_other(run: Run) -> None:
     ran = run("selftest", "--quick", "--long")
     assert ran.status == 2
     assert ran.err == "edge-asr: error: --quick and --long exclude each other; see `edge-asr selftest --help`\n"
+
+
+def test_a_model_for_an_npu_stands_beside_the_one_that_it_was_made_from() -> None:
+    starter = open_store().resolve("starter-en")
+    file = msgspec.structs.replace(starter.manifest.files["model"], path="model.rknn")
+    files = {**starter.manifest.files, "model": file}
+
+    def called(name: str, **changes: object) -> InstalledModel:
+        manifest = msgspec.structs.replace(starter.manifest, name=name, **changes)
+        return dataclasses.replace(starter, manifest=manifest)
+
+    compiled = called("mine-rk3588", files=files)
+    others = [compiled, called("mine-fp32"), called("mine-int8"), called("mine-int8-rk3588", files=files)]
+    found = original_of(compiled, others)
+    assert found is not None
+    assert found.manifest.name == "mine-int8"
+    assert original_of(called("mine", files=files), others) is None

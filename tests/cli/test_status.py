@@ -50,6 +50,14 @@ def test_json_is_the_daemons_document(run: Run) -> None:
         assert json.loads(run("status", base, "--json").out) == {"state": "ready"}
 
 
+def test_without_a_url_it_is_the_daemon_of_this_machines_configuration(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with in_background(lambda: http_door(ScriptedRecognizer())) as base:
+        monkeypatch.setenv("EDGE_ASR_SERVER_PORT", base.rpartition(":")[2])
+        assert json.loads(run("status", "--json").out) == {"state": "ready"}
+
+
 def test_a_wrong_token_is_said(run: Run, tmp_path: Path) -> None:
     for name in ("right", "wrong"):
         (tmp_path / name).write_text(name * 8)

@@ -15,6 +15,7 @@ import soundfile
 
 import edge_asr
 from edge_asr.cli import transcription_job
+from edge_asr.clock import ManualClock
 from edge_asr.engines.base import StreamOptions
 from edge_asr.engines.scripted import ScriptedEngine, ScriptedStream, ScriptedWord
 from edge_asr.pipeline.writing import NO_MODEL, WritingBook
@@ -326,13 +327,14 @@ class TestWithTheBundledModel:
         assert "provider 'rknn' is not available here" in ran.err
 
     def test_the_pace_of_speech(self, run, monkeypatch) -> None:
-        slept: list[float] = []
-        monkeypatch.setattr("edge_asr.cli.transcription_job.time.sleep", slept.append)
+        clock = ManualClock()
+        monkeypatch.setattr(transcription_job, "MonotonicClock", lambda: clock)
+        monkeypatch.setattr("edge_asr.cli.transcription_job.time.sleep", lambda s: clock.advance_ms(s * 1000))
 
         ran = run("transcribe", "-m", "starter-en", "--realtime", CLIPS / "five-five.flac")
 
         assert ran.out == "five five\n"
-        assert max(slept) == pytest.approx(1.554, abs=0.2)  # the last piece is due at the end of the recording
+        assert clock.now_ns() == pytest.approx(1.554e9, abs=1e6)  # the last piece is due at the end of the recording
 
     def test_an_expected_phrase_is_heard_and_what_was_skipped_is_said(self, run, tmp_path) -> None:
         names = tmp_path / "names.txt"

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import msgspec
+
 from edge_asr.bench.tune import Setting, Trial, Tuning
 from edge_asr.cli.tune_job import profile_entry
 
@@ -33,3 +35,10 @@ def test_the_profile_tells_what_the_chosen_setting_carries_and_costs() -> None:
 
 def test_a_cost_that_is_not_known_is_left_out() -> None:
     assert profile_entry(outcome(trial(0, CHOSEN, None)), streams=1).cpu_per_audio == 0.0
+
+
+def test_another_provider_that_won_goes_into_the_profile_and_the_configured_one_does_not() -> None:
+    on_npu = msgspec.structs.replace(CHOSEN, provider="qnn")
+    won = msgspec.structs.replace(outcome(trial(0, on_npu, 0.1)), chosen=on_npu)
+    assert profile_entry(won, streams=1).provider == "qnn"
+    assert profile_entry(outcome(trial(0, CHOSEN, 0.1)), streams=1).provider == ""

@@ -2,12 +2,24 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from edge_asr.engines.providers import KNOWN_PROVIDERS, choose_provider, known_provider, why_unavailable
+from edge_asr.engines.providers import (
+    KNOWN_PROVIDERS,
+    ProviderChoice,
+    choose_provider,
+    fitting,
+    known_provider,
+    providers_here,
+    providers_of,
+    why_unavailable,
+)
 from edge_asr.errors import ProviderUnavailable, UnknownProvider
 from edge_asr.families import FAMILIES
+from edge_asr.manifest import ModelFile, ModelManifest
 from edge_asr.settings import EngineSettings
+from tests.support.tiny_models import tiny_manifest
 
 CTC = FAMILIES["zipformer2-ctc"]
 
@@ -76,3 +88,41 @@ def test_a_provider_with_a_library_of_its_own_needs_it(tmp_path):
 def test_every_known_provider_can_be_judged(tmp_path):
     for provider in KNOWN_PROVIDERS:
         assert isinstance(why_unavailable(provider), str)
+
+
+def manifest(**files: str) -> ModelManifest:
+    """Of a streaming CTC model with these files by role."""
+    named = {role: ModelFile(path=path, size_bytes=1, sha256="0" * 64) for role, path in files.items()}
+    return msgspec.structs.replace(tiny_manifest("zipformer2-ctc", {}), files=named)
+
+
+def test_what_a_model_was_compiled_for_decides_what_can_run_it():
+    assert providers_of(manifest(model="model.rknn")) == ["rknn"]
+    assert "qnn" not in providers_of(manifest(model="model.onnx"))
+    assert {"cpu", "qnn"} <= set(providers_of(manifest(model="model.onnx", model_context="model_ctx.onnx")))
+
+
+MAY_FALL_BACK = EngineSettings(provider="rknn", fallback="cpu")
+
+
+def test_the_cpu_does_not_take_the_place_of_an_npu_whose_files_it_cannot_read():
+    choice = choose_provider(MAY_FALL_BACK, CTC)
+    assert fitting(choice, manifest(model="model.onnx"), MAY_FALL_BACK) is choice
+    with pytest.raises(ProviderUnavailable, match=r"built without it; but model .* is compiled for the NPU"):
+        fitting(choice, manifest(model="model.rknn"), MAY_FALL_BACK)
+
+
+def test_an_npu_is_given_no_files_that_are_not_compiled_for_it():
+    on_npu, not_compiled = ProviderChoice("rknn"), manifest(model="model.onnx")
+    assert fitting(on_npu, not_compiled, MAY_FALL_BACK).label == "cpu (asked: rknn)"
+    with pytest.raises(ProviderUnavailable, match="is not compiled for it; install k2's wheel"):
+        fitting(on_npu, not_compiled, EngineSettings(provider="rknn"))
+    assert fitting(on_npu, manifest(model="model.rknn"), EngineSettings(provider="rknn")) is on_npu
+
+
+def test_here_are_the_processor_and_npus_that_are_installed(monkeypatch):
+    compiled = manifest(model="model.onnx", model_context="model_ctx.onnx")
+    monkeypatch.setattr("edge_asr.engines.providers.why_unavailable", lambda _provider: "not installed")
+    assert providers_here(compiled) == ["cpu"]
+    monkeypatch.setattr("edge_asr.engines.providers.why_unavailable", lambda _provider: "")
+    assert providers_here(compiled) == ["cpu", "qnn"]

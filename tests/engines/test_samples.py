@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from edge_asr.audio import LOUDEST
 from edge_asr.engines.samples import QUIETEST_DBFS, loudest_dbfs, usable, window_levels_dbfs
 
 any_floats = hnp.arrays(np.float32, st.integers(0, 300), elements=st.floats(width=32))
@@ -25,8 +26,8 @@ def test_good_samples_are_neither_changed_nor_copied(samples):
 
 
 def test_samples_that_are_no_numbers_become_silence_and_too_loud_ones_are_clipped():
-    bad = np.array([np.nan, np.inf, -np.inf, 3.0, -3.0, 0.5], np.float32)
-    assert usable(bad).tolist() == [0, 0, 0, 1, -1, 0.5]
+    bad = np.array([np.nan, np.inf, -np.inf, 1e30, -2 * LOUDEST, 3.0, -3.0, 0.5], np.float32)
+    assert usable(bad).tolist() == [0, 0, 0, 0, 0, 1, -1, 0.5]
 
 
 def test_other_number_types_are_taken():

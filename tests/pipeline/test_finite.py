@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from edge_asr.pipeline.finite import LOUDEST, replace_non_finite
+from edge_asr.audio import LOUDEST
+from edge_asr.pipeline.finite import replace_non_finite
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e30, -2 * LOUDEST])

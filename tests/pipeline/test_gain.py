@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,3 +42,20 @@ def test_cuts_make_no_difference(cuts: list[int]) -> None:
         begin += cut
     pieces.append(guard.hold(audio[begin:]))
     np.testing.assert_allclose(np.concatenate(pieces), whole, rtol=1e-6)
+
+
+@pytest.mark.parametrize("cut", [320, 3_200, 12_800])
+def test_another_one_goes_on_where_this_one_was(cut: int) -> None:
+    audio = np.tile(np.array([0.5, -0.5, 0.25, 3.0], np.float32), 4_000)
+    audio[4_800:] /= 6  # the gain comes back from here on
+    first = GainGuard(16_000)
+    whole = first.hold(audio)
+    second = GainGuard(16_000, cut, first.peak_at(cut))
+    np.testing.assert_allclose(second.hold(audio[cut:]), whole[cut:], atol=1e-6)
+
+
+def test_before_anything_was_loud_full_scale_is_what_it_is() -> None:
+    guard = GainGuard(16_000)
+    guard.hold(np.zeros(3_200, np.float32))
+    guard.hold(np.full(3_200, 2.0, np.float32))
+    assert (guard.peak_at(3_000), guard.peak_at(6_400) > 1.9) == (1.0, True)

@@ -58,3 +58,29 @@ def test_audio_shorter_than_a_frame_comes_out_at_the_end() -> None:
 def test_what_is_harmless_stays() -> None:
     assert (excess(0.0004), excess(-HARMLESS)) == (0, 0)
     assert excess(-0.5) == pytest.approx(-0.5 + HARMLESS)
+
+
+@pytest.mark.parametrize("cut", [320, 6_400, 20_000, 20_100])
+def test_another_one_goes_on_where_this_one_was(cut: int) -> None:
+    audio = a_voice(2.0) + np.linspace(0.1, 0.3, 2 * RATE_HZ, dtype=np.float32)
+    first = OffsetRemover(RATE_HZ)
+    whole = first.remove(audio)
+    second = OffsetRemover(RATE_HZ, cut, first.known_at(cut))
+    # Of a frame that was begun the other one does not know the beginning.
+    np.testing.assert_allclose(second.remove(audio[cut:]), whole[cut:], atol=1e-6 if cut % 320 == 0 else 2e-3)
+
+
+def test_the_other_one_can_be_asked_as_well() -> None:
+    audio = a_voice(2.0) + np.linspace(0.1, 0.3, 2 * RATE_HZ, dtype=np.float32)
+    first = OffsetRemover(RATE_HZ)
+    whole = first.remove(audio)
+    second = OffsetRemover(RATE_HZ, 6_400, first.known_at(6_400))
+    second.remove(audio[6_400:])
+    third = OffsetRemover(RATE_HZ, 19_200, second.known_at(19_200))
+    np.testing.assert_allclose(third.remove(audio[19_200:]), whole[19_200:], atol=1e-6)
+
+
+def test_within_the_first_frame_nothing_is_known_yet() -> None:
+    remover = OffsetRemover(RATE_HZ)
+    remover.remove(a_voice(1.0))
+    assert remover.known_at(319) is None

@@ -34,13 +34,13 @@ def test_products_of_the_same_shape_are_timed_once():
 
 
 def test_a_table_that_is_looked_up_costs_nothing():
-    table = Node("decoder", "embedding", "Gather", (500, OUTPUTS), 4 * 500 * OUTPUTS, ("fp32", "int8"))
+    table = Node("decoder", "embedding", "Gather", (500, OUTPUTS), 4 * 500 * OUTPUTS, ("fp32", "int8"), "table")
     assert costs_by_table([table], {("decoder", "embedding"): 1}, TARGETS["pi4"]).of(table, "int8") == 0.0
 
 
 def test_what_was_measured_on_the_board_is_taken_and_the_rest_follows_its_pace():
-    node = Node("encoder", "n", "MatMul", (64, 128), 4 * 64 * 128, ("fp32", "int8", "weight4"))
-    other = Node("encoder", "o", "MatMul", (32, 32), 4 * 32 * 32, ("fp32", "int8", "weight4"))
+    node = Node("encoder", "n", "MatMul", (64, 128), 4 * 64 * 128, ("fp32", "int8", "weight4"), "v")
+    other = Node("encoder", "o", "MatMul", (32, 32), 4 * 32 * 32, ("fp32", "int8", "weight4"), "w")
     rows = {("encoder", "n"): 16, ("encoder", "o"): 16}
     table = costs_by_table([node, other], rows, TARGETS["pi4"])
     measured = [

@@ -32,3 +32,10 @@ def test_a_graph_that_takes_no_noise_is_refused():
 
 def test_it_gives_no_inputs_to_calibrate_with():
     assert list(NoiseEar({"encoder": prepare_graph(two_products())}).steps("encoder")) == []
+
+
+def test_a_graph_of_samples_gets_enough_of_them():
+    node = helper.make_node("Conv", ["x", "w"], ["y"], "frames", strides=[384])
+    model = graph_of([node], {"w": np.ones((4, 1, 384), np.float32)}, inputs={"x": ["N", 1, "samples"]})
+    prepared = prepare_graph(model)
+    assert NoiseEar({"encoder": prepared}).compare({"encoder": prepared.model}).harm == 0.0

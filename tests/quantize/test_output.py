@@ -1,3 +1,4 @@
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -5,7 +6,7 @@ import pytest
 from edge_asr.errors import ConfigurationError, MachineError
 from edge_asr.manifest import MANIFEST_FILE, read_manifest
 from edge_asr.quantize.document import FILE
-from edge_asr.quantize.output import require_writable, work_folder, working_on, write_model
+from edge_asr.quantize.output import require_writable, work_folder, working_on, write_model, write_text
 from edge_asr.quantize.progress import Silence
 from edge_asr.quantize.workshop import Made, Workshop
 from edge_asr.store.store import InstalledModel
@@ -131,3 +132,35 @@ def test_a_place_that_cannot_be_written_to_is_said_so(tmp_path: Path):
         working_on(tmp_path / "out", Silence()),
     ):
         raise AssertionError("it got in")
+
+
+def test_what_a_killed_command_left_is_cleared_away(tmp_path: Path):
+    folder = work_folder(tmp_path / "out")
+    left = [folder / "candidates" / "int8", folder / "steps", folder / "temporary" / "big", tmp_path / ".out.staging"]
+    for path in left:
+        path.mkdir(parents=True)
+    with working_on(tmp_path / "out", Silence()):
+        assert not any(path.exists() for path in left)
+
+
+def test_what_a_killed_command_was_replacing_is_put_back(tmp_path: Path):
+    (tmp_path / ".out.old").mkdir()
+    (tmp_path / ".out.old" / FILE).write_text("the first one")
+    with working_on(tmp_path / "out", Silence()):
+        assert (tmp_path / "out" / FILE).read_text() == "the first one"
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_temporary_files_lie_in_the_work_folder_and_go_with_it(tmp_path: Path):
+    before = tempfile.gettempdir()
+    with working_on(tmp_path / "out", Silence()) as folder:
+        assert Path(tempfile.mkdtemp()).is_relative_to(folder)
+    assert tempfile.gettempdir() == before
+    assert not folder.exists()
+
+
+def test_a_report_is_written_whole(tmp_path: Path):
+    write_text(tmp_path / "report.html", "first")
+    with pytest.raises(UnicodeEncodeError):
+        write_text(tmp_path / "report.html", "\ud800")
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("report.html", "first")]

@@ -9,7 +9,7 @@ ALL: tuple[Choice, ...] = ("fp32", "int8", "weight8", "weight4", "fp16")
 
 
 def node(name: str, size: int = 1024) -> Node:
-    return Node("encoder", name, "MatMul", (size, size), 4 * size * size, ALL)
+    return Node("encoder", name, "MatMul", (size, size), 4 * size * size, ALL, name)
 
 
 def harms(**nats: dict[Choice, float]) -> dict[NodeKey, dict[Choice, Divergence]]:

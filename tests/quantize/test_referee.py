@@ -47,8 +47,12 @@ def test_the_first_recordings_of_a_report_are_a_report():
 class Bench:
     """A model and its referee over 20 recordings of 8 words."""
 
-    def __init__(self, folder: Path, *, sabotaged: bool, budget: float | None) -> None:
+    def __init__(self, folder: Path, *, sabotaged: bool, budget: float | None, speakers: str = "") -> None:
         evaluation = read_evaluation_set(write_recordings(folder / "audio", 20), "en")
+        if speakers:
+            spoken = zip(evaluation.recordings, speakers, strict=True)
+            recordings = tuple(replace(one, clip=replace(one.clip, speaker=speaker)) for one, speaker in spoken)
+            evaluation = EvaluationSet(recordings, "en")
         original = InstalledModel(write_model(folder / "model", sabotaged=sabotaged), folder / "model")
         self.workshop = Workshop(original, folder / "work")
         self.evaluator = Evaluator(evaluation, SETTINGS, folder / "cache")
@@ -75,6 +79,14 @@ def test_a_ruined_model_is_over_and_not_decoded_to_the_end(tmp_path: Path):
     assert point.accuracy is not None
     assert point.accuracy.recordings == 2
     assert point.accuracy.insertions == 2 * 40
+
+
+def test_recordings_of_one_speaker_end_no_decoding(tmp_path: Path):
+    bench = Bench(tmp_path, sabotaged=True, budget=0.05, speakers="a" * 15 + "b" * 5)
+    point = bench.referee.judge(bench.make("int8"))
+    assert point.verdict == "over"
+    assert point.accuracy is not None
+    assert point.accuracy.recordings == 20
 
 
 def test_without_a_budget_the_damage_is_shown_in_full(tmp_path: Path):

@@ -36,6 +36,9 @@ class ScriptedLink:
             raise step
         return step
 
+    def take(self) -> Message | None:
+        raise NotImplementedError
+
     async def send(self, message: Message) -> None:
         raise NotImplementedError
 
@@ -43,6 +46,9 @@ class ScriptedLink:
         raise NotImplementedError
 
     def abort(self) -> None:
+        raise NotImplementedError
+
+    def rest(self, *, is_resting: bool) -> None:
         raise NotImplementedError
 
 

@@ -352,3 +352,24 @@ def test_what_the_engine_has_rewritten_keeps_its_words_and_the_text_as_heard() -
     (final,) = of_kind(run(loop), Final)
     assert (final.text, final.raw_text, final.tags) == ("say 25", "say twenty five", {"emotion": "HAPPY"})
     assert [(word.text, word.start_s) for word in final.words] == [("say", 0.1), ("25", 0.2)]
+
+
+def test_another_worker_hears_the_audio_as_this_one_did(engine: SayingEngine) -> None:
+    """The robust front knows the offset there that it had found here."""
+    engine.scripts = [[(150, "hello")], []]
+    loop, other = loop_of(engine), loop_of(engine)
+    loop.open("a", SLOW)
+    rising = np.linspace(0.1, 0.3, 8000) + 0.05 * np.sin(np.arange(8000))
+    data = (32768 * rising).astype("<i2").tobytes()
+    loop.feed_bytes("a", data)
+    assert [final.reason for final in of_kind(run(loop), Final)] == ["silence"]
+    progress = loop.take_progress()["a"]
+    resume = Resume(position_s=progress.position_s, segment=1, front=progress.front)
+    other.open("a", SLOW, resume)
+    begin = round(progress.position_s * 4000)
+    other.feed_bytes("a", data[2 * begin :])
+    run(other)
+    heard, again = (np.array(stream.accepted) for stream in engine.streams)
+    settle = 40  # the resampler has no audio before its first samples
+    np.testing.assert_allclose(again[settle:], heard[begin // 4 + settle :][: len(again) - settle], atol=2e-3)
+    assert len(again) > 500

@@ -11,6 +11,7 @@ from edge_asr.clock import MonotonicClock
 from edge_asr.errors import AudioUnreadable
 from edge_asr.events import Failed, Final, SessionEnded, TranscriptEvent
 from edge_asr.requests import SessionOptions
+from edge_asr.sessions.credit import unconfirmed_s
 from edge_asr.sessions.decode_loop import DecodeLoop
 from edge_asr.sessions.runner import Progress, Runner
 from edge_asr.settings import SchedulerSettings
@@ -23,17 +24,22 @@ PATIENCE_S = 30
 class Daemon:
     """A runner, and what it says."""
 
-    def __init__(self, engine: SayingEngine, recordings: dict[str, Iterable[AudioChunk]]) -> None:
+    def __init__(
+        self,
+        engine: SayingEngine,
+        recordings: dict[str, Iterable[AudioChunk]],
+        scheduler: SchedulerSettings = SchedulerSettings(backlog_s=2.0),  # noqa: B008  frozen
+    ) -> None:
         self.events: Queue[TranscriptEvent] = Queue()
-        self.credits: Queue[tuple[str, int]] = Queue()
+        self.credits: Queue[tuple[str, int, bool]] = Queue()
         self.deaths: Queue[BaseException] = Queue()
         self.settled: list[tuple[str, Progress]] = []
-        loop = DecodeLoop(engine, RULES, SchedulerSettings(backlog_s=2.0), MonotonicClock())
+        loop = DecodeLoop(engine, RULES, scheduler, MonotonicClock())
         self.runner = Runner(
             loop,
             self.events.put,
             self._settled,
-            lambda session_id, total: self.credits.put((session_id, total)),
+            lambda session_id, total, is_resting: self.credits.put((session_id, total, is_resting)),
             lambda path, _options: recordings[path],
             self.deaths.put,
         )
@@ -80,11 +86,35 @@ def test_credit_is_given_for_what_was_consumed(daemon: Daemon) -> None:
     daemon.runner.audio("a", bytes(8000))
     totals = [0]
     while totals[-1] < 6000:  # the last quarter of a second may stay uncredited
-        session_id, total = daemon.credits.get(timeout=PATIENCE_S)
+        session_id, total, _is_resting = daemon.credits.get(timeout=PATIENCE_S)
         assert session_id == "a"
         totals.append(total)
     assert totals == sorted(totals)
     assert totals[-1] <= 8000
+
+
+@pytest.mark.parametrize("accumulate_ms", [0, 60, 300])
+@pytest.mark.parametrize("piece_ms", [5, 65, 85, 240, 290])
+def test_of_what_was_sent_no_more_stays_unconfirmed_than_is_promised(
+    engine: SayingEngine, accumulate_ms: int, piece_ms: int
+) -> None:
+    """Whoever waits until all is decoded but for so much would else wait for ever."""
+    daemon = Daemon(engine, {}, SchedulerSettings(accumulate_ms=accumulate_ms))
+    daemon.runner.open("a", SessionOptions(sample_rate_hz=4000))
+    is_done, sent, confirmed = threading.Event(), 0, 0
+    for _ in range(2000 // piece_ms):
+        sent += 8 * piece_ms
+        daemon.runner.audio("a", bytes(8 * piece_ms))
+        daemon.runner.ask(lambda _loop: is_done.set())
+        assert is_done.wait(PATIENCE_S)
+        is_done.clear()
+        daemon.runner.ask(lambda _loop: is_done.set())  # in the round after: what was decoded is told now
+        assert is_done.wait(PATIENCE_S)
+        is_done.clear()
+        while not daemon.credits.empty():
+            confirmed = daemon.credits.get()[1]
+        assert sent - confirmed <= 8000 * unconfirmed_s(accumulate_ms)
+    daemon.runner.stop()
 
 
 def test_a_recording_is_read_and_finished(

@@ -156,3 +156,22 @@ def test_a_partial_says_how_far_the_client_s_audio_is_heard(open_gated: Opener) 
     session = open_gated([(300, "turn"), (900, "off")])
     partials = of_kind(hear(session, 400, 4600, 700), Partial)  # type: ignore[arg-type]
     assert [(partial.text, partial.end_s) for partial in partials] == [("turn", 0.3), ("off", 5.2)]
+
+
+def test_a_session_rests_in_silence_once_its_final_is_said(open_gated: Opener) -> None:
+    session = open_gated([(150, "hello")])
+    resting = []
+    for part in (100, 100, 300, 400):
+        hear(session, *((part,) if part == 100 else (0, part)))
+        resting.append(session.is_resting)
+    assert resting == [False, False, False, True]
+    hear(session, 100)
+    assert not session.is_resting
+
+
+def test_a_session_does_not_rest_while_somebody_waits_for_its_answer(open_gated: Opener) -> None:
+    session = open_gated([])
+    hear(session, 0, 1000)
+    assert session.is_resting
+    session.flush()
+    assert not session.is_resting

@@ -107,6 +107,13 @@ def test_an_unknown_name_suggests_the_one_that_was_meant(store: ModelStore) -> N
         store.find("startr-en")
 
 
+@pytest.mark.parametrize("name", ["starter-en-transducer", "whisper-small"])
+def test_another_name_is_no_mistyped_one(store: ModelStore, name: str) -> None:
+    install(store, "starter-en")
+    with pytest.raises(ModelNotFound, match="and `edge-asr models import` takes any other"):
+        store.find(name)
+
+
 def test_a_catalogued_name_says_how_to_get_it(store: ModelStore, catalogue: Path) -> None:
     (catalogue / "tiny.toml").write_text(format_manifest(manifest("tiny")))
     with pytest.raises(ModelNotFound, match="run `edge-asr models pull tiny`"):

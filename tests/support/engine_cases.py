@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import re
 import tempfile
 from collections.abc import Callable, Sequence
@@ -155,6 +156,24 @@ def _spoken(name: str, begin_s: float, end_s: float, _rate: int) -> Float32Array
     return clip(name)[round(begin_s * 16_000) : round(end_s * 16_000)]
 
 
+def _compiled() -> tuple[EngineCase, ...]:
+    """A model compiled for Qualcomm's NPU, whose simulator takes minutes: only where ``tools/npu_contract`` asks."""
+    folder = os.environ.get("EDGE_ASR_TEST_QNN_MODEL")
+    if not folder:
+        return ()
+    directory = Path(folder)
+    settings = EngineSettings(provider="qnn")
+    return (
+        EngineCase(
+            "starter-en-fp32 on Qualcomm's NPU",
+            lambda: load_engine(directory, read_manifest(directory / MANIFEST_FILE), settings),
+            functools.partial(_spoken, "go-forward", 0.45, 2.0),
+            "go forward teneters",
+            provider="qnn",
+        ),
+    )
+
+
 _CYCLE = "one two three four"
 _FROM_TWO = "two three four one"
 
@@ -259,4 +278,5 @@ CASES = (
     EngineCase(
         "moonshine", load_moonshine, functools.partial(_spoken, "go-forward", 0.45, 2.0), "go forward ten meters"
     ),
+    *_compiled(),
 )

@@ -23,6 +23,7 @@ class ScriptedSession:
         self._events: asyncio.Queue[TranscriptEvent] = asyncio.Queue()
         self._segment = 0
         self.options = options
+        self.is_resting = recognizer.is_resting
         self.audio = bytearray()
         self.recording = b""
         self.is_finished = asyncio.Event()
@@ -119,6 +120,8 @@ class ScriptedRecognizer:
         self.may_answer.set()
         self.may_start = asyncio.Event()
         self.may_start.set()
+        self.is_resting = False
+        """Whether its sessions say so."""
         self.protocols: list[str] = []
         self.others: tuple[str, ...] = ()
 

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tools.quantization import figures_of
+import pytest
+
+from tools.quantization import comparison, engine_of, figures_of
 
 
 def point(name: str, size_bytes: int, wer: float, rtf: float) -> dict[str, Any]:
@@ -38,3 +40,19 @@ def test_deletions_stand_apart():
     auto = figures_of(DOCUMENT)["auto"]
     assert (auto["substitutions"], auto["deletions"], auto["insertions"]) == (3, 2, 1)
     assert auto["wer_increase"]["high"] == 0.004
+
+
+def test_a_bench_of_the_model_stands_beside_its_report():
+    before, after = ({"wer": {"value": wer}, "rtf_cpu": {"value": rtf}} for wer, rtf in ((0.03, 0.04), (0.029, 0.018)))
+    found = comparison(DOCUMENT, before, after)
+    assert found["has_wer_of_report"]
+    assert found["rtf_to_float32"] == pytest.approx(0.45)
+    assert found["rtf_to_float32_of_report"] == pytest.approx(0.5)
+    after["wer"]["value"] = 0.0291
+    assert not comparison(DOCUMENT, before, after)["has_wer_of_report"]
+
+
+def test_a_bench_decodes_as_the_report_did():
+    document = DOCUMENT | {"engine": {"use_graph": False, "exact_int8": True, "threads": 1}}
+    assert engine_of(document) == {"EDGE_ASR_ENGINE_USE_GRAPH": "false", "EDGE_ASR_ENGINE_EXACT_INT8": "true"}
+    assert engine_of(DOCUMENT) == {}

@@ -11,6 +11,7 @@ from edge_asr.events import Final, SessionEnded
 from edge_asr.requests import SessionOptions
 from edge_asr.settings import EngineSettings
 from edge_asr.workers.device_health import SOON_S, DeviceHealth, runs_on_device
+from edge_asr.workers.device_words import MOST_FAULTS
 from tests.support.waiting import until
 from tests.workers.scripted import NPU_DECODES, WORD, audio
 
@@ -36,6 +37,22 @@ async def test_no_session_is_lost_when_the_npu_is_given_up_for_the_cpu(make_pool
     assert isinstance(ended, SessionEnded)
     assert pool.status().ready.provider == "cpu (asked: rknn)"
     assert pool.status().restarts == 2, "replaced once, then given up"
+
+
+async def test_an_npu_that_only_complains_and_hears_nothing_is_given_up_too(make_pool):
+    pool = make_pool("load_on_npu_that_goes_silent", engine=EngineSettings(provider="rknn", fallback="cpu"))
+    await pool.start()
+    session = await pool.open(PCM, protocol="test")
+    murmur = audio(*[MURMUR] * (NPU_DECODES + MOST_FAULTS))
+    await session.send(murmur)
+    await until(lambda: pool.status().restarts == 1)
+    await session.send(murmur)
+    await until(lambda: pool.status().ready.provider == "cpu (asked: rknn)")
+    await session.send(audio(WORD))
+    await session.finish()
+    *finals, ended = [event async for event in session.events()]
+    assert [final.text for final in finals if isinstance(final, Final)] == ["word"]
+    assert isinstance(ended, SessionEnded)
 
 
 async def test_without_a_fallback_nothing_is_served_and_the_reason_is_said(make_pool):

@@ -5,7 +5,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edge_asr.requests import GateMark, LeadIn, SessionOptions
+from edge_asr.requests import FrontMark, GateMark, LeadIn, SessionOptions
 from edge_asr.workers.history import History, Recording
 
 OPTIONS = SessionOptions(sample_rate_hz=8000, encoding="s16le")
@@ -184,3 +184,12 @@ def test_a_recording_needs_its_lead_in_without_a_hole() -> None:
     assert history.resume(is_suspect=False).lead_in is None
     history.settle(1.0, 1, 0, lead_in=lead_in(8_000, 16_000, 16_000))
     assert history.resume(is_suspect=False).lead_in == lead_in(8_000, 16_000, 16_000)
+
+
+def test_the_next_worker_is_told_what_the_front_went_by() -> None:
+    history, mark = History(OPTIONS), FrontMark(offset=0.2, offset_before=0.1)
+    history.add(b"aabbccdd")
+    history.settle(2 / 16_000, 1, 0, front=mark)
+    assert history.resume(is_suspect=False).front == mark
+    history.settle(4 / 16_000, 2, 0)
+    assert history.resume(is_suspect=False).front is None

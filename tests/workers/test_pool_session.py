@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import cast
 
@@ -11,6 +12,7 @@ from edge_asr.clock import ManualClock
 from edge_asr.metrics.exposition import new_registry
 from edge_asr.metrics.instruments import Instruments
 from edge_asr.requests import GateMark, LeadIn, SessionOptions
+from edge_asr.settings import SchedulerSettings
 from edge_asr.workers.messages import Ready, SessionAudio, Settled
 from edge_asr.workers.session import MOST_LOSSES, PoolSession, SessionContext
 from edge_asr.workers.supervisor import Supervisor
@@ -36,7 +38,7 @@ class Worker:
 
 @pytest.fixture
 async def session() -> PoolSession:
-    context = SessionContext(30.0, Instruments(new_registry()), ManualClock(), lambda _session: None)
+    context = SessionContext(SchedulerSettings(), Instruments(new_registry()), ManualClock(), lambda _session: None)
     made = PoolSession("a", SessionOptions(), "test", cast("Supervisor", Worker()), context)
     await made.send(bytes(10 * SECOND))
     return made
@@ -105,3 +107,58 @@ async def test_what_one_model_has_heard_does_not_lead_another_one_in(
     session.settle(Settled("a", 6.0, 1, 0, 0, (), LeadIn(start_s=5.0, end_s=6.0, mark=mark)))
     session.move_to(cast("Supervisor", now))
     assert sum(len(message.data) for message in now.sent if isinstance(message, SessionAudio)) == said_again * SECOND
+
+
+def audio_sent(worker: Worker) -> list[int]:
+    return [len(message.data) for message in worker.sent if isinstance(message, SessionAudio)]
+
+
+@pytest.fixture
+def worker(session: PoolSession) -> Worker:
+    """The session's, which has been told of all before."""
+    worker = cast("Worker", session.worker)
+    worker.sent.clear()
+    return worker
+
+
+@pytest.mark.parametrize("ask", [PoolSession.flush, PoolSession.finish])
+async def test_what_is_gathered_goes_before_what_is_asked_for(
+    session: PoolSession, worker: Worker, ask: Callable[[PoolSession], Awaitable[None]]
+) -> None:
+    await session.send(bytes(SECOND // 50))
+    assert worker.sent == []
+    await ask(session)
+    assert audio_sent(worker) == [SECOND // 50]
+    assert isinstance(worker.sent[0], SessionAudio)
+
+
+async def test_who_waits_until_all_is_decoded_does_not_wait_for_what_is_gathered(
+    session: PoolSession, worker: Worker
+) -> None:
+    session.credit(10 * SECOND, is_resting=True)
+    await session.send(bytes(SECOND // 50))
+    await session.caught_up()
+    assert audio_sent(worker) == [SECOND // 50]
+
+
+async def test_a_session_that_rests_gets_its_audio_in_larger_pieces(session: PoolSession, worker: Worker) -> None:
+    session.credit(10 * SECOND, is_resting=True)
+    for _ in range(9):
+        await session.send(bytes(SECOND // 50))
+    assert (session.is_resting, audio_sent(worker)) == (True, [9 * SECOND // 50])
+
+
+async def test_a_session_that_wakes_gets_what_was_gathered_at_once(session: PoolSession, worker: Worker) -> None:
+    session.credit(10 * SECOND, is_resting=True)
+    await session.send(bytes(SECOND // 10))
+    session.credit(10 * SECOND, is_resting=False)
+    assert audio_sent(worker) == [SECOND // 10]
+
+
+async def test_another_worker_gets_what_was_gathered_once(session: PoolSession, worker: Worker) -> None:
+    session.settle(Settled("a", 10.0, 1, 0, 0, ()))
+    await session.send(bytes(SECOND // 50))
+    session.lose_worker(())
+    session.resume()
+    await session.flush()
+    assert sum(audio_sent(worker)) == SECOND // 50
