@@ -113,7 +113,7 @@ def convert(order: Conversion, progress: Progress) -> ConversionOutcome:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="edge-asr-npu-")))
         toolkit = None
         if order.file_format == "rknn":
-            toolkit = stack.enter_context(toolkit_process(order.toolkit or Path("rknn-python")))
+            toolkit = stack.enter_context(toolkit_process(order.toolkit))
         return _Converting(order, progress, folder, toolkit, heard).run()
 
 
