@@ -47,7 +47,7 @@ RESTARTED = "the recogniser was restarted; nothing is lost"
 PIECE_BYTES = 64 << 10
 """Audio is passed on in pieces of at most this, so that one session's big message does not hold up the others."""
 
-HASTE_S = 1.0
+HASTE_S = 2.0
 """Who has sent so much more than is known to be decoded sends a recording, and is not made to wait."""
 
 LIVE_PATIENCE = 2.0
