@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Literal
 from edge_asr.audio import AudioChunk
 from edge_asr.batch.messages import Done, Heard, Order, Task, Unusable
 from edge_asr.clock import MonotonicClock
-from edge_asr.errors import EdgeAsrError, InputError, SessionError
+from edge_asr.errors import AudioUnreadable, EdgeAsrError, InputError, SessionError
 from edge_asr.filenames import from_text, readable
 from edge_asr.requests import Channel, SessionOptions
 from edge_asr.sessions.decode_loop import DecodeLoop
@@ -84,6 +85,7 @@ def open_channels(path: Path, channel: Channel | Literal["each"]) -> Iterator[tu
     Raises:
         InputError: It is missing or cannot be read.
     """
+    _require_file(path)
     if channel != "each":
         yield "", open_file(path, channel)
         return
@@ -92,6 +94,16 @@ def open_channels(path: Path, channel: Channel | Literal["each"]) -> Iterator[tu
     yield channel_name(0, channels), first
     for index in range(1, channels):
         yield channel_name(index, channels), open_file(path, index)
+
+
+def _require_file(path: Path) -> None:
+    """Refuse what has no end, or waits for somebody to write: a worker would hang there."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return  # whoever opens it says why
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise AudioUnreadable(path, "is a pipe or a device, and a batch hears files only")
 
 
 def _told(source: AudioSource, on_chunk: Callable[[], None]) -> Iterator[AudioChunk]:

@@ -88,6 +88,9 @@ class Ledger:
             if begin_again:
                 file.truncate(0)
             lines = list(_lines(file))
+            if _nothing_was_heard(lines):
+                lines.clear()
+                file.truncate(0)
             _require_same(output, lines, recipe)
             ledger = cls(output, file, {line.place: line for line in lines if isinstance(line, Entry)})
             if not lines:
@@ -160,6 +163,11 @@ def _lines(file: IO[bytes]) -> Iterator[_Line]:
         yield decoded
     file.truncate(whole)
     file.seek(0, os.SEEK_END)
+
+
+def _nothing_was_heard(lines: list[_Line]) -> bool:
+    """There is no transcript yet that others would have to go together with."""
+    return isinstance(next(iter(lines), None), Recipe) and all(line.code for line in lines if isinstance(line, Entry))
 
 
 def _require_same(output: Path, lines: list[_Line], recipe: Recipe) -> None:

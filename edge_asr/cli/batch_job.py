@@ -78,6 +78,8 @@ class Wishes:
             raise ConfigurationError(
                 "--jobs counts processes of this machine, and --scheduler uses a cluster's; drop one"
             )
+        if not output:
+            raise ConfigurationError("-o is empty; name the folder for the transcripts, . for this one")
         named = (*inputs, *(path for name in lists for path in _listed(name)))
         if not named and not lists:
             raise ConfigurationError("no recordings: name files or folders, or a list of them with --from FILE")

@@ -102,7 +102,7 @@ def run_conversion(wishes: NpuWishes) -> int:
         is_int8=wishes.is_int8,
         evaluation=wishes.evaluation,
         budget=wishes.budget,
-        options=parse_options(wishes.options),
+        options=parse_options(wishes.options, "--npu-options"),
         toolkit=wishes.toolkit,
         command=("edge-asr", *sys.argv[1:]),
     )

@@ -76,8 +76,12 @@ def partly(provider: str, coverage: Coverage) -> str:
     return f"provider {provider!r} runs {coverage.share:.0%} of {count} operators; on the CPU are {kinds}"
 
 
-def parse_options(text: str) -> dict[str, str]:
+def parse_options(text: str, name: str = "engine.provider_options") -> dict[str, str]:
     """``key=value,key=value`` as options of a provider.
+
+    Args:
+        text: What was written.
+        name: Of the setting or option that it was written for.
 
     Raises:
         ConfigurationError: A part is something else.
@@ -86,6 +90,6 @@ def parse_options(text: str) -> dict[str, str]:
     for part in filter(None, (piece.strip() for piece in text.split(","))):
         key, separator, value = part.partition("=")
         if not separator or not key.strip():
-            raise ConfigurationError(f"engine.provider_options: {part!r} is no key=value")
+            raise ConfigurationError(f"{name}: {part!r} is no key=value")
         options[key.strip()] = value.strip()
     return options

@@ -27,6 +27,9 @@ Scales = npt.NDArray[np.float32]
 Integers = npt.NDArray[np.int16]
 """(columns, blocks, weights of a block), -8 to 7 or -128 to 127."""
 
+SMALLEST = np.finfo(np.float32).tiny
+"""Scales below it have no inverse: what they would stand for is zero."""
+
 _SEARCHED = np.arange(-9, 10) * np.float32(0.1)
 """How far from the outermost integer the largest weight may come to lie, for 4 bits; a share of it for 8."""
 _NORM = 0.7
@@ -65,7 +68,7 @@ def outermost_scales(blocks: Blocks, bits: Bits) -> Scales:
 def to_integers(blocks: Blocks, scales: Scales, bits: Bits) -> Integers:
     """The nearest integers that there are."""
     limit = 1 << (bits - 1)
-    inverse = np.divide(1, scales, out=np.zeros_like(scales), where=scales != 0)
+    inverse = np.divide(1, scales, out=np.zeros_like(scales), where=np.abs(scales) >= SMALLEST)
     integers: Integers = np.clip(np.rint(blocks * inverse[..., None]), -limit, limit - 1).astype(np.int16)
     return integers
 

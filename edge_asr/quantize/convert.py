@@ -21,8 +21,9 @@ from edge_asr.engines.ort_providers import NO_COVERAGE, OrtRuntime
 from edge_asr.engines.ort_session import Graph
 from edge_asr.engines.ort_streaming import StreamingRunner
 from edge_asr.engines.provider_table import PROVIDERS, RKNN_RUNTIME_VERSION
+from edge_asr.engines.providers import why_unavailable
 from edge_asr.engines.token_text import TokenText
-from edge_asr.errors import ConfigurationError, ModelUnsupported
+from edge_asr.errors import ConfigurationError, ModelUnsupported, ProviderUnavailable
 from edge_asr.families import CONTEXT, FAMILIES
 from edge_asr.manifest import ModelFile, Precision
 from edge_asr.quantize.accept import Judgement, judge
@@ -105,6 +106,8 @@ def convert(order: Conversion, progress: Progress) -> ConversionOutcome:
         raise ConfigurationError(
             "8 bits lose words on this NPU as often as not: give --eval MANIFEST and --max-wer-increase to judge them"
         )
+    if order.file_format == "qnn" and (reason := why_unavailable("qnn")):
+        raise ProviderUnavailable("qnn", f"{reason}; {PROVIDERS['qnn'].how_to_get}")
     require_writable(order.output, order.original.directory)
     heard = _evaluation_set(order)
     if order.budget is not None:
@@ -113,7 +116,7 @@ def convert(order: Conversion, progress: Progress) -> ConversionOutcome:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="edge-asr-npu-")))
         toolkit = None
         if order.file_format == "rknn":
-            toolkit = stack.enter_context(toolkit_process(order.toolkit or Path("rknn-python")))
+            toolkit = stack.enter_context(toolkit_process(order.toolkit))
         return _Converting(order, progress, folder, toolkit, heard).run()
 
 

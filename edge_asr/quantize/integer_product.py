@@ -16,6 +16,7 @@ import numpy.typing as npt
 import onnx
 from onnx import helper
 
+from edge_asr.quantize.blocks import SMALLEST
 from edge_asr.quantize.editing import Editor
 from edge_asr.quantize.products import Matrix, Product, matrix_of
 
@@ -44,8 +45,8 @@ def integer_product(product: Product, editor: Editor) -> Iterator[onnx.NodeProto
 def quantize_columns(matrix: Matrix) -> tuple[npt.NDArray[np.int8], Matrix]:
     """Integers (rows, columns) and scales (columns,), with ``matrix ≈ integers * scales``."""
     largest = np.abs(matrix).max(axis=0)
-    # A column of zeros has no scale of its own; any does.
-    scales = np.where(largest > 0, largest / LARGEST, 1).astype(np.float32)
+    # A column of zeros, or of numbers that are hardly more, has no scale of its own; any does.
+    scales = np.where(largest >= LARGEST * SMALLEST, largest / LARGEST, 1).astype(np.float32)
     integers: npt.NDArray[np.int8] = np.clip(np.rint(matrix / scales), -LARGEST, LARGEST).astype(np.int8)
     return integers, scales
 

@@ -136,15 +136,17 @@ class SimulatedGraph(Graph):
 
 
 @contextmanager
-def toolkit_process(python: Path) -> Iterator[ToolkitProcess]:
+def toolkit_process(python: Path | None) -> Iterator[ToolkitProcess]:
     """The toolkit of an environment, for as long as the context lasts.
 
     Args:
-        python: Interpreter of that environment.
+        python: Interpreter of that environment; nothing where none was named.
 
     Raises:
         LibraryMissing: There is no such interpreter, or it has no toolkit.
     """
+    if python is None:
+        raise LibraryMissing("rknn-toolkit2", HOW_TO_GET)
     if not python.is_file():
         raise LibraryMissing(f"a Python for rknn-toolkit2 at {python}", HOW_TO_GET)
     with tempfile.TemporaryDirectory(prefix="edge-asr-rknn-") as folder, tempfile.TemporaryFile() as errors:

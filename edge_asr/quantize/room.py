@@ -1,12 +1,15 @@
-"""How much disk a quantization takes, known before anything is made."""
+"""How much disk and memory a quantization takes, known before anything is made."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
 
+from edge_asr.errors import NotEnoughMemory
 from edge_asr.quantize.order import Order
+from edge_asr.quantize.save import EXTERNAL_FROM_BYTES
 from edge_asr.quantize.workshop import files_bytes, graph_files
+from edge_asr.resources.memory import available_bytes
 from edge_asr.store.disk import require_space
 from edge_asr.store.inspect import inspect_model
 
@@ -26,6 +29,11 @@ SHARES: Mapping[str, float] = {
 CANDIDATES = 12
 """Of a search, at most, that are on disk together."""
 
+MEMORY_COPIES = 6
+"""Of the largest graph, while it and its settled copy are compared."""
+LARGE_MEMORY_COPIES = 3
+"""Of one whose weights lie in a file of their own; it is not compared."""
+
 
 def needed_bytes(order: Order) -> int:
     """The most that is on disk at one time, beside what is recorded of each step.
@@ -33,10 +41,16 @@ def needed_bytes(order: Order) -> int:
     While graphs are prepared those are copies of the largest one; later every component of every candidate that is
     kept, and of the output.
     """
-    sizes = [files_bytes(path) for path in graph_files(order.original).values()]
+    sizes = _sizes(order)
     candidates = CANDIDATES if order.recipe == "auto" else 1
     made = round(sum(sizes) * SHARES[order.recipe] * (candidates + 1))
     return max(TEMPORARY_COPIES * max(sizes, default=0), made)
+
+
+def needed_memory_bytes(order: Order) -> int:
+    """The most that preparing a graph takes, beside the libraries."""
+    largest = max(_sizes(order), default=0)
+    return largest * (MEMORY_COPIES if largest < EXTERNAL_FROM_BYTES else LARGE_MEMORY_COPIES)
 
 
 def require_room(order: Order, folder: Path) -> None:
@@ -47,8 +61,16 @@ def require_room(order: Order, folder: Path) -> None:
         folder: Where it is done.
 
     Raises:
-        DiskFull: Less is free.
+        DiskFull: Less is free on the disk.
+        NotEnoughMemory: Less is free in memory.
         ModelError: The model is damaged.
     """
     inspect_model(order.original.directory, order.original.manifest, any_version=True)
     require_space(folder, needed_bytes(order))
+    memory, free = needed_memory_bytes(order), available_bytes()
+    if memory > free:
+        raise NotEnoughMemory(memory >> 20, free >> 20, f"quantizing {order.original.manifest.name!r}")
+
+
+def _sizes(order: Order) -> list[int]:
+    return [files_bytes(path) for path in graph_files(order.original).values()]

@@ -47,6 +47,9 @@ RESTARTED = "the recogniser was restarted; nothing is lost"
 PIECE_BYTES = 64 << 10
 """Audio is passed on in pieces of at most this, so that one session's big message does not hold up the others."""
 
+HASTE_S = 2.0
+"""Who has sent so much more than is known to be decoded sends a recording, and is not made to wait."""
+
 LIVE_PATIENCE = 2.0
 """A worker keeps a live session's backlog bounded by dropping, and says so in credits. Without credit for so many
 backlogs it does not even do that, and the front stops piling up audio."""
@@ -207,8 +210,8 @@ class PoolSession:
 
     @property
     def is_resting(self) -> bool:
-        """Whether there is silence and nothing waits to be said."""
-        return self._gathering.is_resting
+        """Whether there is silence, nothing waits to be said, and the client sends no faster than one speaks."""
+        return self._gathering.is_resting and self._unconfirmed_bytes <= HASTE_S * self._options.bytes_per_second
 
     @property
     def is_batch(self) -> bool:
@@ -339,8 +342,12 @@ class PoolSession:
         if data:
             self.worker.send(SessionAudio(self.session_id, data))
 
+    @property
+    def _unconfirmed_bytes(self) -> int:
+        return self._history.end_bytes - self._consumed_bytes
+
     async def _wait_for_credit(self, limit_bytes: int) -> None:
-        while not self._has_ended and self._history.end_bytes - self._consumed_bytes > limit_bytes:
+        while not self._has_ended and self._unconfirmed_bytes > limit_bytes:
             self._may_go_on.clear()
             await self._may_go_on.wait()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import msgspec
@@ -112,6 +112,17 @@ def test_half_a_line_is_cut_off_and_the_next_one_is_whole(heard, recording, reop
 def test_transcripts_of_two_kinds_never_share_a_folder(heard, field, words, reopened) -> None:
     with pytest.raises(ConfigurationError, match=f"was begun with other {words}.*--again"):
         reopened(heard, msgspec.structs.replace(RECIPE, **{field: "other"}))
+
+
+@pytest.mark.parametrize("has_bad_one", [False, True])
+def test_a_folder_without_a_transcript_takes_any_kind(tmp_path, recording, has_bad_one, reopened) -> None:
+    with closing(Ledger.open(tmp_path / "out", RECIPE)) as ledger:
+        if has_bad_one:
+            record(ledger, recording, tmp_path / "out", code="audio_unreadable", message="no audio")
+    other = msgspec.structs.replace(RECIPE, model="other")
+    record(reopened(tmp_path / "out", other), recording, tmp_path / "out")
+    assert (tmp_path / "out" / FOLDER / FILE).read_bytes().count(b"\n") == 2
+    assert b'"model":"other"' in (tmp_path / "out" / FOLDER / FILE).read_bytes()
 
 
 def test_again_forgets(heard, recording, reopened) -> None:

@@ -91,6 +91,7 @@ def test_a_list_names_recordings(run, clips, tmp_path) -> None:
         ((), "no recordings: name files or folders"),
         (("x.wav", "--jobs", "2", "--scheduler", "tcp://h:1"), "--jobs counts processes of this machine"),
         (("--from", "/missing/list"), "the list of recordings cannot be read"),
+        (("x.wav", "-o", ""), "-o is empty; name the folder for the transcripts"),
     ],
 )
 def test_words_that_do_not_go_together(run, tmp_path, words, sentence) -> None:

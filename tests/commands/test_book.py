@@ -85,7 +85,7 @@ def test_what_was_read_ahead_is_not_read_again_though_it_would_have_been_forgott
     monkeypatch.setattr(book_module, "MOST_NODES_KEPT", 2 * NODES - 1)
     book.prepare(OTHER)
     book.prepare(OTHER + " # another")
-    monkeypatch.setattr(book_module, "read_templates", None)  # reading would fail now
+    monkeypatch.setattr("edge_asr.commands.templates.read_templates", None)  # reading would fail now
     assert book.listening(OTHER).constraint is not None
     assert book.listening(OTHER + " # another").constraint is not None
 

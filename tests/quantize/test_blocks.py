@@ -6,6 +6,7 @@ from onnx import helper, numpy_helper
 
 from edge_asr.quantize.blocks import Bits, in_blocks, pack, quantize_blocks
 from edge_asr.quantize.choices import WeightAlgorithm
+from edge_asr.quantize.integer_product import quantize_columns
 from edge_asr.quantize.unheard import unheard
 from tests.support.tiny_graphs import graph_of, weights
 
@@ -65,3 +66,22 @@ def test_eight_bits_are_finer_than_four() -> None:
 def test_the_first_of_two_weights_lies_in_the_low_half_of_a_byte() -> None:
     integers = np.array([[[-8, 7, 0, 1]]], np.int16)
     assert pack(integers, 4).tolist() == [[[0xF0, 0x98]]]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("algorithm", ["rtn", "k-quant", "hqq"])
+@pytest.mark.parametrize("size", [0.0, 1e-45, 1e-40])
+def test_blocks_of_hardly_anything_are_zeros(algorithm: WeightAlgorithm, size: float) -> None:
+    blocks = np.full((1, 1, 32), size, np.float32)
+    blocks[0, 0, ::2] = 0.0
+    integers, scales = quantize_blocks(blocks, 4, algorithm)
+    assert not (integers * scales[..., None]).any()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("size", [0.0, 1e-45, 1e-40])
+def test_columns_of_hardly_anything_are_zeros(size: float) -> None:
+    integers, scales = quantize_columns(np.array([[size, 1.0], [0.0, -2.0]], np.float32))
+    assert integers[:, 0].tolist() == [0, 0]
+    assert integers[:, 1].tolist() == [64, -127]
+    assert np.isfinite(scales).all()

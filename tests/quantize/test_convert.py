@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from edge_asr.cli.convert_job import conversion_lines
-from edge_asr.errors import ConfigurationError, InputError, ModelUnsupported
+from edge_asr.errors import ConfigurationError, InputError, ModelUnsupported, ProviderUnavailable
 from edge_asr.manifest import MANIFEST_FILE, read_manifest
 from edge_asr.quantize.convert import Conversion, ConversionOutcome, convert
 from edge_asr.quantize.progress import Silence
@@ -121,3 +121,13 @@ def test_a_family_that_the_npu_does_not_run_is_refused(tmp_path: Path) -> None:
     (tmp_path / "other" / MANIFEST_FILE).write_text(text)
     with pytest.raises(ModelUnsupported, match="this model is nemo-ctc-streaming"):
         converted(tmp_path, original=InstalledModel(read_manifest(tmp_path / "other" / MANIFEST_FILE), tmp_path))
+
+
+def test_a_plugin_that_is_missing_is_named_before_anything_is_quantized(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("edge_asr.quantize.convert.why_unavailable", lambda _provider: "the plugin is not installed")
+    with pytest.raises(
+        ProviderUnavailable, match=r"the plugin is not installed; run `pip install 'edge-asr\[npu-qnn\]'`"
+    ):
+        converted(tmp_path, file_format="qnn", platform="", evaluation=Path("/nowhere"))

@@ -50,6 +50,7 @@ def test_calibration_inputs_stand_in_the_order_of_the_graph(tmp_path: Path) -> N
     assert np.load(second).tolist() == [7.0, 7.0]
 
 
-def test_a_missing_toolkit_is_named_with_how_to_get_it(tmp_path: Path) -> None:
-    with pytest.raises(LibraryMissing, match="rknn-toolkit2=="), toolkit_process(tmp_path / "python"):
+@pytest.mark.parametrize(("python", "what"), [(None, "^rknn-toolkit2 is"), (Path("/no/python"), "^a Python .* at /no")])
+def test_a_missing_toolkit_is_named_with_how_to_get_it(python: Path | None, what: str) -> None:
+    with pytest.raises(LibraryMissing, match=f"{what}.*rknn-toolkit2=="), toolkit_process(python):
         pass

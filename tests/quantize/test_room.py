@@ -8,7 +8,8 @@ from pathlib import Path
 import onnx
 import pytest
 
-from edge_asr.errors import DiskFull
+from edge_asr.errors import DiskFull, NotEnoughMemory
+from edge_asr.quantize import room
 from edge_asr.quantize.order import Order
 from edge_asr.quantize.progress import Silence
 from edge_asr.quantize.room import needed_bytes
@@ -53,3 +54,20 @@ def test_what_does_not_fit_is_not_begun(original: InstalledModel, monkeypatch: p
     with pytest.raises(DiskFull, match="0 MiB are free"):
         quantize(order(original, "int8"), Silence())
     assert {path.name for path in original.directory.parent.iterdir()} == {"model"}
+
+
+def test_what_does_not_fit_into_memory_is_not_begun(original: InstalledModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = order(original, "int8")
+    largest = max(path.stat().st_size for path in graph_files(original).values())
+    assert room.needed_memory_bytes(wanted) == 6 * largest
+    monkeypatch.setattr(room, "available_bytes", lambda: 6 * largest - 1)
+    with pytest.raises(NotEnoughMemory, match="quantizing 'sound' needs about 0 MiB"):
+        quantize(wanted, Silence())
+
+
+def test_a_graph_with_its_weights_beside_it_is_copied_less_often(
+    original: InstalledModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(room, "EXTERNAL_FROM_BYTES", 1)
+    largest = max(path.stat().st_size for path in graph_files(original).values())
+    assert room.needed_memory_bytes(order(original, "int8")) == 3 * largest

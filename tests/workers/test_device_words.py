@@ -46,7 +46,10 @@ def test_a_fallback_while_serving_is_a_reason_at_once():
     [
         "I RKNN: [16:43:57.198] RKNN Runtime Information, librknnrt version: 2.2.0",
         "W RKNN: [16:43:57.198] query RKNN_QUERY_INPUT_DYNAMIC_RANGE error, rknn model is static shape type",
+        "W RKNN: [16:43:57.198] op Where is not supported by the NPU, fallback to CPU",
+        "2026-11-30 18:00:00.1 [W:onnxruntime:, session_state.cc:1316] some nodes fall back to CPU",
         "<4>audio of session s1 is clipped",
+        "<4>no silero-vad: falling back to the CPU's energy detector",
     ],
 )
 def test_what_else_is_said_is_no_error(line):

@@ -162,3 +162,12 @@ async def test_another_worker_gets_what_was_gathered_once(session: PoolSession, 
     session.resume()
     await session.flush()
     assert sum(audio_sent(worker)) == SECOND // 50
+
+
+async def test_who_sends_faster_than_one_speaks_is_not_made_to_wait(session: PoolSession, worker: Worker) -> None:
+    session.credit(10 * SECOND, is_resting=True)
+    await session.send(bytes(2 * SECOND))
+    assert session.is_resting
+    await session.send(bytes(SECOND // 10))
+    assert not session.is_resting
+    assert audio_sent(worker) == [2 * SECOND]
