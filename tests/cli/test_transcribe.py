@@ -341,7 +341,7 @@ class TestWithTheBundledModel:
         names.write_text("coffee machine\n50%\n")
         words = ("transcribe", "-m", "starter-en-transducer", CLIPS / "switch-off-the-coffee-joe.flac")
 
-        assert run(*words).out == "switch off the coffe neachine in the closet\n"
+        assert run(*words).out == "switch off the coffe machine in the closet\n"
         ran = run(*words, "--hotwords", names)
         assert ran.out == "switch off the coffee machine in the closet\n"
         assert "names.txt: hotwords: 1 loaded, 1 skipped: line 2: the word '50%' cannot be spelled" in ran.err

@@ -186,14 +186,14 @@ CASES = (
         "starter-en-fp32 by ONNX Runtime",
         functools.partial(load_starter, "ort:CPU", "starter-en-fp32"),
         functools.partial(_spoken, "go-forward", 0.45, 2.0),
-        "go forward teneters",  # what sherpa-onnx writes too, without the graph
+        "go forward ten meters",  # what sherpa-onnx writes too, without the graph
         provider="ort:CPU",
     ),
     EngineCase(
         "starter-en-transducer by ONNX Runtime",
         functools.partial(load_starter, "ort:CPU", "starter-en-transducer"),
         functools.partial(_spoken, "go-forward", 0.45, 2.0),
-        "go forward tens",
+        "go forward ten meters",
         provider="ort:CPU",
     ),
     EngineCase(

@@ -168,6 +168,6 @@ async def test_hotwords_of_one_session_change_its_text_and_no_others(registry):
         data = speech("switch-off-the-coffee-joe")
         expecting = msgspec.structs.replace(PCM, hotwords=("coffee machine", "日本", "hall :abc"))
         assert await transcript(pool, data, expecting) == "switch off the coffee machine in the closet"
-        assert await transcript(pool, data) == "switch off the coffe neachine in the closet"
+        assert await transcript(pool, data) == "switch off the coffe machine in the closet"
     finally:
         await pool.close(0)
