@@ -209,6 +209,7 @@ class _Compiler:
         for words in self._intents.skip_words:
             text = fold_template(words).strip()
             if text:
+                self._network.fillers.update(text.split())
                 self._network.spell(begin, text + " ", begin)
                 self._network.spell(done, " " + text, done)
 
