@@ -66,9 +66,12 @@ class WordNetwork:
 
     def frequent(self, most: int) -> list[str]:
         """Words that stand by themselves, the ones in most sentences first; digits and single letters left out."""
-        labels = [arcs.labels for level in self.levels for arcs in level.arcs if arcs.kind == WORD]
-        counts = np.bincount(np.concatenate(labels), minlength=len(self.words)) if labels else []
-        words = (self.words[number] for number in np.argsort(-np.asarray(counts), kind="stable"))
+        counts = np.zeros(len(self.words), np.int64)
+        for level in self.levels:
+            for arcs in level.arcs:
+                if arcs.kind == WORD:
+                    np.add.at(counts, arcs.labels, 1)
+        words = (self.words[number] for number in np.argsort(-counts, kind="stable"))
         alone = [word.strip() for word in words if word[0] == " " and word.strip().isalpha() and len(word) > 2]
         return alone[:most]
 

@@ -4,6 +4,7 @@ from edge_asr.commands.listening import Heard
 from edge_asr.commands.nearest_listening import NearestListening
 from edge_asr.commands.word_network import word_network
 from edge_asr.engines.base import Hypothesis, Token
+from edge_asr.events import Command
 from tests.commands.command_cases import LIGHTS, network
 
 
@@ -14,11 +15,17 @@ def concluded(text: str, min_score: float = 0.5) -> Heard:
     return listening.conclude(listening.understand(Hypothesis(text, tokens, 16_000)))
 
 
+def command(text: str) -> Command:
+    found = concluded(text).command
+    assert found is not None
+    return found
+
+
 def test_a_final_near_a_sentence_is_that_command():
     heard = concluded("turn on the chicken light")
     assert heard.command is not None
     assert (heard.command.intent, heard.command.slots) == ("TurnOn", {"lamp": "kitchen light"})
-    assert 0.5 <= heard.command.score < concluded("turn on the kitchen light").command.score <= 1
+    assert 0.5 <= heard.command.score < command("turn on the kitchen light").score <= 1
     assert heard.hypothesis.text == "turn on the kitchen light"
     assert (heard.open_text, heard.hypothesis.raw_text) == ("turn on the chicken light", "turn on the chicken light")
 
@@ -30,12 +37,12 @@ def test_one_far_from_all_sentences_is_open_speech():
 
 
 def test_numbers_and_wildcards_become_slots():
-    assert concluded("dim the desklamp to fifty per cent").command.slots == {
+    assert command("dim the desklamp to fifty per cent").slots == {
         "lamp": "desk",
         "level": 50,
         "mode": "level",
     }
-    assert concluded("add milk and honey to my shoping list").command.slots == {"item": "milk and honey"}
+    assert command("add milk and honey to my shoping list").slots == {"item": "milk and honey"}
 
 
 def test_who_asks_for_certainty_gets_it():
