@@ -3,11 +3,11 @@
 ::
 
     EDGE_ASR_DATA=DATA python tools/matching_accuracy.py -m models/starter-en-transducer
-    EDGE_ASR_DATA=DATA python tools/matching_accuracy.py -m models/starter-en-transducer --beam --every 4
+    EDGE_ASR_DATA=DATA python tools/matching_accuracy.py -m models/starter-en-transducer --boost 2 --every 8
 
 Commands are the orders of coffee of DATA/barista, right when every slot is; anything else are the telephone prompts of
-Debian's asterisk-core-sounds-en packages. ``--beam`` decodes with modified_beam_search, where the words of the grammar
-are expected (``--boost``). Recordings go through the model in whole. Prints a table by ``commands.min_score``.
+Debian's asterisk-core-sounds-en packages. Transducers are told to expect the words of the grammar (``--boost``, 0 for
+greedy search without). Recordings go through the model in whole. Prints a table by ``commands.min_score``.
 """
 
 from __future__ import annotations
@@ -53,7 +53,6 @@ class Row:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-m", "--model", required=True, help="store name or directory")
-    parser.add_argument("--beam", action="store_true", help="decode with modified_beam_search, the words expected")
     parser.add_argument("--boost", type=float, default=1.5, help="of the expected words (1.5)")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="only every Nth recording (1)")
     options = parser.parse_args()
@@ -65,8 +64,6 @@ def main() -> None:
 def load(options: argparse.Namespace, grammar: Path) -> LoadedModel:
     """The model, listening for any sentence at all: the table applies the thresholds."""
     engine = replace(Settings().engine, hotwords_score=options.boost)
-    if options.beam:
-        engine = replace(engine, decoding_method="modified_beam_search")
     settings = replace(Settings(), engine=engine, commands=CommandSettings(file=str(grammar), min_score=0.0))
     configure = pack(open_store().resolve(options.model).directory, settings, None)
     assert set(configure.commands) == set(read_command_files(grammar))

@@ -13,6 +13,7 @@ from edge_asr.workers.command_loading import listening
 from tests.support import tiny_models
 
 STARTER = Path(__file__).resolve().parents[2] / "models" / "starter-en"
+TRANSDUCER = STARTER.with_name("starter-en-transducer")
 TEXTS = {"go.yaml": "intents: {Go: {data: [{sentences: [go forward, turn left]}]}}"}
 OTHER = "intents: {Stop: {data: [{sentences: [stop]}]}}"
 
@@ -33,6 +34,14 @@ def test_without_commands_a_model_is_loaded_as_ever():
         assert engine == EngineSettings()
         assert book.listening(None) is OPEN_SPEECH
         assert isinstance(book.listening(OTHER), NearestListening)
+
+
+def test_a_transducer_is_searched_so_that_it_can_expect_words():
+    manifest = read_manifest(TRANSDUCER / "manifest.toml")
+    with listening(TRANSDUCER, manifest, EngineSettings(), CommandSettings(), TEXTS) as (_book, engine):
+        assert engine.decoding_method == "modified_beam_search"
+    with listening(TRANSDUCER, manifest, EngineSettings(), CommandSettings(), {}) as (_book, engine):
+        assert engine == EngineSettings()
 
 
 def test_of_any_other_model_the_text_is_matched(tmp_path):
