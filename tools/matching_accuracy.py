@@ -6,8 +6,9 @@
     EDGE_ASR_DATA=DATA python tools/matching_accuracy.py -m models/starter-en-transducer --boost 2 --every 8
 
 Commands are the orders of coffee of DATA/barista, right when every slot is; anything else are the telephone prompts of
-Debian's asterisk-core-sounds-en packages. Transducers are told to expect the words of the grammar (``--boost``, 0 for
-greedy search without). Recordings go through the model in whole. Prints a table by ``commands.min_score``.
+Debian's asterisk-core-sounds-en packages. Transducers are told to expect the words of the grammar (``--boost``),
+except with ``--greedy``, where the grammar comes as one of a session. Recordings go through the model in whole.
+Prints a table by ``commands.min_score``.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from prompts import load_prompts
 
 from edge_asr.audio import Float32Array
 from edge_asr.cli.stores import open_store
-from edge_asr.commands.files import read_command_files
+from edge_asr.commands.listening import Listening
 from edge_asr.engines.base import StreamOptions
 from edge_asr.settings import CommandSettings, Settings
 from edge_asr.workers.configuration import pack
@@ -54,35 +55,36 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-m", "--model", required=True, help="store name or directory")
     parser.add_argument("--boost", type=float, default=1.5, help="of the expected words (1.5)")
+    parser.add_argument("--greedy", action="store_true", help="greedy search, which expects no words")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="only every Nth recording (1)")
     options = parser.parse_args()
     data = Path(os.environ.get("EDGE_ASR_DATA") or sys.exit("set EDGE_ASR_DATA to the folder of barista/"))
-    model = load(options, data / "barista" / "grammar.yaml")
-    print_table(list(heard(model, data / "barista", options.every)))
+    grammar = data / "barista" / "grammar.yaml"
+    model = load(options, grammar)
+    listening = model.listen(grammar.read_text(encoding="utf-8") if options.greedy else None)
+    print_table(list(heard(model, listening, data / "barista", options.every)))
 
 
 def load(options: argparse.Namespace, grammar: Path) -> LoadedModel:
     """The model, listening for any sentence at all: the table applies the thresholds."""
     engine = replace(Settings().engine, hotwords_score=options.boost)
-    settings = replace(Settings(), engine=engine, commands=CommandSettings(file=str(grammar), min_score=0.0))
-    configure = pack(open_store().resolve(options.model).directory, settings, None)
-    assert set(configure.commands) == set(read_command_files(grammar))
-    return load_model(configure)
+    file = "" if options.greedy else str(grammar)
+    settings = replace(Settings(), engine=engine, commands=CommandSettings(file, min_score=0.0))
+    return load_model(pack(open_store().resolve(options.model).directory, settings, None))
 
 
-def heard(model: LoadedModel, folder: Path, every: int) -> Iterator[Row]:
+def heard(model: LoadedModel, listening: Listening, folder: Path, every: int) -> Iterator[Row]:
     """Orders, then prompts."""
     labels = json.loads((folder / "labels.json").read_text(encoding="utf-8"))
     for name in sorted(labels)[::every]:
         wanted = {slot: " ".join(value.split()) for slot, value in labels[name]["slots"].items()}
-        yield row("orders", model, samples(folder / name), wanted)
+        yield row("orders", model, listening, samples(folder / name), wanted)
     for prompt in load_prompts(Path(tempfile.gettempdir()) / "edge-asr-prompts")[::every]:
-        yield row("prompts", model, samples(prompt.path), {})
+        yield row("prompts", model, listening, samples(prompt.path), {})
 
 
-def row(source: str, model: LoadedModel, sound: Float32Array, wanted: dict[str, Any]) -> Row:
+def row(source: str, model: LoadedModel, listening: Listening, sound: Float32Array, wanted: dict[str, Any]) -> Row:
     """One recording, as a session would hear it."""
-    listening = model.listen(None)
     expected = model.expect([], listening.phrases)
     stream = model.engine.open_stream(StreamOptions(partials=False, is_batch=True, hotwords=expected.hotwords))
     stream.accept(sound)
