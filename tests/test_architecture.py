@@ -38,6 +38,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "yaml": ("commands/",),
     "kaldi_native_fbank": ("engines/ort_",),
     "kaldifst": ("commands/",),
+    "rapidfuzz": ("commands/",),
     "wetext": ("pipeline/itn.py",),
     "jiwer": ("scoring.py",),
     "whisper_normalizer": ("scoring.py",),

@@ -11,6 +11,8 @@ from typing import Literal
 from edge_asr.audio import AudioChunk
 from edge_asr.batch.messages import Done, Heard, Order, Task, Unusable
 from edge_asr.clock import MonotonicClock
+from edge_asr.engines.embedding_pass import InlineEmbedding
+from edge_asr.engines.second_pass import InlinePass
 from edge_asr.errors import AudioUnreadable, EdgeAsrError, InputError, SessionError
 from edge_asr.filenames import from_text, readable
 from edge_asr.requests import Channel, SessionOptions
@@ -57,6 +59,8 @@ class Hearer:
             listen=loaded.listen,
             expect=loaded.expect,
             write=loaded.write,
+            second_hearing=loaded.hear_again(InlinePass, settings.second_pass, self._clock),
+            speaker_hearing=loaded.name_speakers(InlineEmbedding, settings.speakers, self._clock),
         )
 
     def hear(self, task: Task, on_chunk: Callable[[], None] = _at_once) -> Done | Unusable:

@@ -17,6 +17,7 @@ from edge_asr.settings import Settings
 from edge_asr.store.digest import sha256_of
 from edge_asr.store.store import InstalledModel
 from edge_asr.workers.configuration import pack
+from edge_asr.workers.enrolled import EnrolledVoices
 
 _WITHOUT_EFFECT_ON_WORDS = frozenset(
     ("threads", "parallel_streams", "allow_spinning", "memory_profile", "partial_interval_ms")
@@ -30,15 +31,29 @@ def make_order(
     vad_model: Path | None,
     channel: Channel | Literal["each"],
     punctuation_model: Path | None = None,
+    second: InstalledModel | None = None,
+    voices: EnrolledVoices | None = None,
 ) -> Order:
     """What every worker is to hear with: on one thread each, for processes share cores better than threads do.
+
+    Args:
+        model: What recognises speech.
+        settings: With what.
+        vad_model: File of the voice activity detector, where one is installed.
+        channel: Which of several is heard.
+        punctuation_model: Directory of the punctuation model, where one is installed.
+        second: What hears each segment again.
+        voices: What tells speakers apart.
 
     Raises:
         ConfigurationError: The files of spoken commands or hotwords cannot be read.
     """
     engine = replace(settings.engine, threads=1, parallel_streams=1)
+    again = replace(settings.second_pass, threads=1)
+    told = replace(settings, engine=engine, second_pass=again)
+    behind = second.directory.absolute() if second else None
     return Order(
-        configure=pack(model.directory.absolute(), replace(settings, engine=engine), vad_model, punctuation_model),
+        configure=pack(model.directory.absolute(), told, vad_model, punctuation_model, behind, voices=voices),
         model=model.manifest.name,
         digests=digests_of(model),
         version=__version__,
@@ -66,7 +81,10 @@ def _what_words_depend_on(order: Order) -> dict[str, Any]:
     groups = order.configure.settings
     engine = {name: value for name, value in groups["engine"].items() if name not in _WITHOUT_EFFECT_ON_WORDS}
     commands = list(order.configure.commands.values()), groups["commands"]
-    return {
+    behind = {"second_pass": groups["second_pass"]["model"]} if order.configure.second_model else {}
+    if order.configure.speaker_model:
+        behind["speakers"] = [groups["speakers"], order.configure.voices]
+    return behind | {
         "engine": engine,
         "endpoint": groups["endpoint"],
         "text": groups["text"],

@@ -12,6 +12,7 @@ from edge_asr.cli.options import (
     model_option,
     pass_invocation,
     provider_option,
+    second_pass_option,
 )
 
 
@@ -52,6 +53,7 @@ from edge_asr.cli.options import (
 @click.option("--hotwords", metavar="FILE", help="Words and phrases to expect, one a line; for streaming transducers.")
 @json_option
 @commands_option
+@second_pass_option
 @model_option
 @provider_option
 @common_options
@@ -69,6 +71,7 @@ def batch(
     hotwords: str | None,
     as_json: bool,
     commands: str | None,
+    second_pass: str | None,
     model: str | None,
     provider: str | None,
 ) -> None:
@@ -90,6 +93,7 @@ def batch(
         "model": ("-m", model),
         "engine.provider": ("--provider", provider),
         "commands.file": ("--commands", commands),
+        "second_pass.model": ("--second-pass", second_pass),
         "engine.hotwords_file": ("--hotwords", hotwords),
     }
     settings = invocation.configuration(options).settings

@@ -34,8 +34,9 @@ from edge_asr.requests import Channel
 from edge_asr.resources.memory import available_bytes, total_bytes
 from edge_asr.settings import Settings, WorkerSettings
 from edge_asr.store.store import InstalledModel
+from edge_asr.workers.enrolled import enrolled_voices
 from edge_asr.workers.loading import needed_bytes
-from edge_asr.workers.models import installed_punctuation
+from edge_asr.workers.models import installed_punctuation, second_model, why_no_second_model
 from edge_asr.workload import AUDIO_SUFFIXES
 
 
@@ -108,16 +109,26 @@ def run_job(wishes: Wishes, settings: Settings) -> int:
     if not recordings:
         remark(f"nothing named is a recording: folders are searched for {', '.join(sorted(AUDIO_SUFFIXES))}")
     store = open_store()
-    model = choose_model(store, settings.model, prefers_dictation=True)
-    if note := words_note(store, model):
-        remark(note)
+    model = choose_model(store, settings.model, prefers_dictation=not settings.second_pass.model)
+    second = second_model(store, model.manifest, settings.second_pass)
+    voices = enrolled_voices(store, settings.speakers)
+    if wishes.scheduler and (second or voices):
+        raise ConfigurationError(
+            "workers of a cluster have neither a second pass nor the voices enrolled here; leave out second_pass.model "
+            "and speakers.model, or --scheduler"
+        )
+    for note in ("" if second else words_note(store, model), why_no_second_model(model.manifest, settings.second_pass)):
+        if note:
+            remark(note)
     settings = heeding_hotwords(settings, model.manifest)
-    order = make_order(model, settings, installed_vad(store), wishes.channel, installed_punctuation(store))
+    punctuation = installed_punctuation(store)
+    order = make_order(model, settings, installed_vad(store), wishes.channel, punctuation, second, voices)
+    beside = [each for each in (second, voices.model if voices else None) if each]
     started_s = time.monotonic()
     with ExitStack() as stack:
         ledger = Ledger.open(wishes.output, recipe_of(order, wishes.transcript_format), begin_again=wishes.begins_again)
         stack.callback(ledger.close)
-        crew = stack.enter_context(_crew(wishes, order, model, settings.worker))
+        crew = stack.enter_context(_crew(wishes, order, [model, *beside], settings.worker))
         show = stack.enter_context(recording_bar(len(recordings), is_wanted=True))
         foreman = Foreman(
             wishes.output,
@@ -148,16 +159,16 @@ def _listed(name: str) -> list[str]:
 
 
 @contextmanager
-def _crew(wishes: Wishes, order: Order, model: InstalledModel, settings: WorkerSettings) -> Iterator[Crew]:
-    crew = _cluster(wishes.scheduler, order) if wishes.scheduler else _local(wishes.jobs, order, model, settings)
+def _crew(wishes: Wishes, order: Order, models: Sequence[InstalledModel], settings: WorkerSettings) -> Iterator[Crew]:
+    crew = _cluster(wishes.scheduler, order) if wishes.scheduler else _local(wishes.jobs, order, models, settings)
     try:
         yield crew
     finally:
         crew.close()
 
 
-def _local(jobs: int | None, order: Order, model: InstalledModel, settings: WorkerSettings) -> Crew:
-    worker_bytes = needed_bytes(model.directory, model.manifest)
+def _local(jobs: int | None, order: Order, models: Sequence[InstalledModel], settings: WorkerSettings) -> Crew:
+    worker_bytes = sum(needed_bytes(model.directory, model.manifest) for model in models)
     valve = MemoryValve.for_machine(worker_bytes, total_bytes() or 4 * worker_bytes)
     return LocalCrew(order, jobs or len(os.sched_getaffinity(0)), valve, available_bytes, settings)
 

@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 from edge_asr.commands.constraint import NetworkConstraint
 from edge_asr.commands.listening import OPEN_SPEECH, ConstrainedListening, ExactListening, Listening
 from edge_asr.commands.token_trie import TokenTrie, build_trie
+from edge_asr.commands.word_network import word_network
 from edge_asr.errors import ConfigurationError, EdgeAsrError, Overloaded, ProtocolViolation
 from edge_asr.settings import CommandSettings
 
@@ -34,6 +35,10 @@ MOST_NODES_AT_ONCE = 300_000
 """Of the sets that sessions bring, those in use included: a session beyond it is refused."""
 
 MISTAKE_NODES = 1_000
+
+MOST_EXPECTED = 1_000
+"""Words of one set that the engine is told to expect: each new stream takes longer with them."""
+
 RETRY_AFTER_S = 10.0
 
 
@@ -198,6 +203,21 @@ def constrained(vocabulary: Callable[[], Sequence[str]], settings: CommandSettin
 def exact() -> ListenerMaker:
     """For models that can write nothing but the sentences, as they were loaded with a decoding graph of them."""
     return lambda commands: ExactListening(commands.network)
+
+
+def nearest(settings: CommandSettings) -> ListenerMaker:
+    """For models that write what they hear.
+
+    Args:
+        settings: What is believed.
+    """
+    from edge_asr.commands.nearest_listening import NearestListening  # with native code that others do not need
+
+    def make(commands: CommandSet) -> Listening:
+        words = word_network(commands.network)
+        return NearestListening(commands.network, words, settings.min_score, words.frequent(MOST_EXPECTED))
+
+    return make
 
 
 def unable(reason: str) -> ListenerMaker:

@@ -46,15 +46,20 @@ class HotwordBook:
         for name, text in texts.items():
             self._use(name, text)
 
-    def of_session(self, phrases: Sequence[str]) -> HotwordList:
+    def of_session(self, phrases: Sequence[str], besides: Sequence[str] = ()) -> HotwordList:
         """What a session's engine is told, and which of the phrases it brought are not used.
 
         Its own boost of a phrase takes the place of the configured one.
+
+        Args:
+            phrases: What it brought.
+            besides: Words of the commands that it listens for; nobody is told of those that cannot be used.
         """
         if self.why_not:
             return HotwordList()
         own = read_hotwords(phrases, self._spell, self._default_boost, "hotword")
-        together = self._configured | {hotword.tokens: hotword for hotword in own.hotwords}
+        words = read_hotwords(besides, self._spell, self._default_boost).hotwords if besides else ()
+        together = {hotword.tokens: hotword for hotword in (*words, *self._configured.values(), *own.hotwords)}
         hotwords = tuple(together.values())
         bias = self._bias(hotwords) if self._bias and hotwords else None
         return HotwordList(hotwords, own.mistakes, bias, len(together) - len(own.hotwords))

@@ -6,6 +6,7 @@ A session asks :meth:`Listening.understand` what to say of a hypothesis; the way
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Protocol
@@ -39,8 +40,17 @@ class Listening(Protocol):
         """What the engine is to be held to."""
         ...
 
+    @property
+    def phrases(self) -> Sequence[str]:
+        """What the engine is to expect, as a session's hotwords."""
+        ...
+
     def understand(self, hypothesis: Hypothesis) -> Heard:
         """The text to show, and the command in it; cheap when the hypothesis is the one before."""
+        ...
+
+    def conclude(self, heard: Heard) -> Heard:
+        """The same of a segment that is over: what may take longer than a step."""
         ...
 
 
@@ -48,10 +58,15 @@ class OpenSpeech:
     """Nobody listens for commands."""
 
     constraint: TokenConstraint | None = None
+    phrases: Sequence[str] = ()
 
     def understand(self, hypothesis: Hypothesis) -> Heard:
         """As it is."""
         return Heard(hypothesis)
+
+    def conclude(self, heard: Heard) -> Heard:
+        """As it is."""
+        return heard
 
 
 OPEN_SPEECH = OpenSpeech()
@@ -59,6 +74,8 @@ OPEN_SPEECH = OpenSpeech()
 
 class ConstrainedListening:
     """The engine decodes under the constraint, and the evidence decides."""
+
+    phrases: Sequence[str] = ()
 
     def __init__(self, network: Network, constraint: TokenConstraint, min_score: float) -> None:
         self.constraint: TokenConstraint | None = constraint
@@ -75,15 +92,20 @@ class ConstrainedListening:
             return Heard(hypothesis, None, hypothesis.text)
         return Heard(_shown(hypothesis, path), self._command(path, sureness), hypothesis.text)
 
+    def conclude(self, heard: Heard) -> Heard:
+        """As it is."""
+        return heard
+
     def _command(self, path: ConstrainedPath, sureness: float) -> Command | None:
         command = self._meaning(path.text)
-        return Command(command.intent, command.slots, round(sureness, 4)) if command else None
+        return scored(command, sureness) if command else None
 
 
 class ExactListening:
     """The engine can write nothing but sentences (a decoding graph made of them): what it writes is one, or nothing."""
 
     constraint: TokenConstraint | None = None
+    phrases: Sequence[str] = ()
 
     def __init__(self, network: Network) -> None:
         self._meaning = lru_cache(REMEMBERED)(lambda text: interpret(network, text))
@@ -91,6 +113,15 @@ class ExactListening:
     def understand(self, hypothesis: Hypothesis) -> Heard:
         """The sentence; there is no free text beside it."""
         return Heard(hypothesis, self._meaning(hypothesis.text) if hypothesis.text else None)
+
+    def conclude(self, heard: Heard) -> Heard:
+        """As it is."""
+        return heard
+
+
+def scored(command: Command, sureness: float) -> Command:
+    """The command with how sure it is, 0 to 1."""
+    return Command(command.intent, command.slots, round(sureness, 4))
 
 
 def _shown(hypothesis: Hypothesis, path: ConstrainedPath) -> Hypothesis:

@@ -71,6 +71,8 @@ class Network:
     """Node to the one behind any character at all."""
     parts: list[Part] = field(default_factory=list)
     """The first one is the language."""
+    fillers: set[str] = field(default_factory=set)
+    """Words that may stand before and behind a sentence; ways over them are drawn too."""
     most_nodes: int | None = None
     """Less than :data:`MOST_NODES` for what a stranger has written."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import Any
 
 from edge_asr.commands.folding import fold_template
 from edge_asr.errors import ConfigurationError
@@ -25,6 +26,20 @@ def language_tag(language: object) -> str:
     raise ConfigurationError(f"language {str(language)[:40]!r} is no BCP 47 tag; write one such as `en` or `pt-BR`")
 
 
+MOST_LANGUAGES = 8
+"""Whose rules are kept: sessions may bring sets in any."""
+
+
+@lru_cache(MOST_LANGUAGES)
+def _rules(language: str) -> Any:  # noqa: ANN401  of a library without types
+    """How a language says numbers; a ``ValueError`` where that is not known."""
+    from hassil import numbers  # with its rules of all languages, only where numbers are
+
+    rules = numbers.get_rbnf_engine(language)
+    getattr(numbers, "_ENGINE_CACHE", {}).clear()  # it would keep one for every tag that anybody has ever used
+    return rules
+
+
 @lru_cache(1 << 16)
 def spoken(number: float, language: str) -> tuple[str, ...]:
     """The ways to say a number in words, folded; empty where the language is not known.
@@ -33,10 +48,8 @@ def spoken(number: float, language: str) -> tuple[str, ...]:
         number: Whole, or with a fraction.
         language: BCP 47 tag.
     """
-    from hassil.numbers import get_rbnf_engine  # with its rules of all languages, only where numbers are
-
     try:
-        rules = get_rbnf_engine(language).format_number(number).text_by_ruleset
+        rules = _rules(language).format_number(number).text_by_ruleset
     except ValueError:
         return ()
     named = (text for name, text in rules.items() if "ordinal" not in name and "year" not in name)

@@ -46,9 +46,31 @@ def evidence_of(path: ConstrainedPath) -> Evidence:
     return Evidence(gap, -min(*log_probs, end_log_prob), len(words))
 
 
+@dataclass(frozen=True, slots=True)
+class MatchWeights:
+    """Of how near a sentence is to a text; ``tools/matching_accuracy.py`` prints what they let through."""
+
+    bias: float = 2.0
+    distance: float = -22.0
+    """Of the share of the letters that differ."""
+    length: float = 1.5
+    """Of the logarithm of the number of letters."""
+
+
+def score_of_match(distance: float, letters: int, weights: MatchWeights | None = None) -> float:
+    """How sure it is, 0 to 1, that a sentence was spoken from which this share of so many letters differs."""
+    weights = weights or MatchWeights()
+    total = weights.bias + weights.distance * distance + weights.length * math.log1p(letters)
+    return _logistic(total)
+
+
 def score(evidence: Evidence, weights: Weights | None = None) -> float:
     """How sure it is that the sentence was spoken, 0 to 1."""
     weights = weights or Weights()
     total = weights.bias + weights.gap * evidence.gap + weights.surprise * evidence.surprise
     total += weights.length * math.log1p(evidence.tokens)
+    return _logistic(total)
+
+
+def _logistic(total: float) -> float:
     return 1 / (1 + math.exp(-max(-50.0, min(50.0, total))))

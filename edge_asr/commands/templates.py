@@ -39,6 +39,7 @@ from hassil.intents import IntentData, RangeSlotList, SlotList, TextSlotList, Te
 from hassil.util import merge_dict
 
 from edge_asr.commands.folding import fold_template
+from edge_asr.commands.interpretation import interpret
 from edge_asr.commands.network import Call, Meaning, Network, SlotValue, Value, remove_dead_ends
 from edge_asr.commands.numbers import digits, language_tag, number_words, spoken
 from edge_asr.errors import ConfigurationError
@@ -54,6 +55,9 @@ MOST_SPELLINGS = 16
 
 MOST_NUMBERS = 20_000
 """Numbers of one range."""
+
+NOBODYS_WORD = "\ue000"
+"""A character for private use, which only a wildcard takes."""
 
 DEEPEST = 50
 """Rules within one another."""
@@ -171,8 +175,17 @@ class _Compiler:
         if not kept:
             needed = f"; nobody gave the lists {', '.join(sorted(self._missing))}" if self._missing else ""
             raise ConfigurationError(f"no sentence can be said{needed}")
+        self._refuse_any_speech()
         left_out = tuple(sorted(self._missing)) if kept < len(self._sentence_starts) else ()
         return CommandSet(network, self._language, tuple(self._intents.intents), kept, left_out)
+
+    def _refuse_any_speech(self) -> None:
+        anything = interpret(self._network, NOBODYS_WORD) if self._network.wild else None
+        if anything:
+            raise ConfigurationError(
+                f"a sentence of {anything.intent!r} may be nothing but a wildcard, which is any speech at all; put "
+                "words before or behind it"
+            )
 
     def _has_way(self, node: int) -> bool:
         network = self._network
@@ -209,6 +222,7 @@ class _Compiler:
         for words in self._intents.skip_words:
             text = fold_template(words).strip()
             if text:
+                self._network.fillers.update(text.split())
                 self._network.spell(begin, text + " ", begin)
                 self._network.spell(done, " " + text, done)
 

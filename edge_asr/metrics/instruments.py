@@ -35,6 +35,10 @@ _WORKER_TOTALS = {
     "dropped_s": ("edge_asr_dropped_audio_seconds", "Audio of live sessions dropped: decoding fell behind, seconds."),
     "skipped_s": ("edge_asr_gated_seconds", "Silence that the gate kept from the engine, seconds."),
     "stale_partials": ("edge_asr_stale_partials", "Partials that were not sent because decoding was late."),
+    "second_passes_skipped": (
+        "edge_asr_skipped_second_passes",
+        "Finals of the first model because the second one was late, or failed.",
+    ),
     "replaced_samples": ("edge_asr_replaced_samples", "Samples that were no finite number and became silence."),
 }
 """Figures a worker counts from its own start: key in its report, name and help of the counter."""

@@ -6,6 +6,7 @@ The numbers of one node are written down as they come; with hundreds of nodes th
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import shutil
 import tempfile
@@ -145,17 +146,18 @@ class Ear:
 
 
 class Heard(msgspec.Struct, frozen=True):
-    """A :class:`~edge_asr.quantize.divergence.Divergence` on disk."""
+    """A :class:`~edge_asr.quantize.divergence.Divergence` on disk; what is not finite is ``None`` there."""
 
-    nats: float
-    flips: float
-    blank_drift: float
+    nats: float | None
+    flips: float | None
+    blank_drift: float | None
     frames: int
 
     @property
     def divergence(self) -> Divergence:
         """In memory."""
-        return Divergence(self.nats, self.flips, self.blank_drift, self.frames)
+        nats, flips, drift = (math.inf if one is None else one for one in (self.nats, self.flips, self.blank_drift))
+        return Divergence(nats, flips, drift, self.frames)
 
 
 def measure_harms(

@@ -51,7 +51,7 @@ def _to_open_speech(_commands: str | None) -> Listening:
     return OPEN_SPEECH
 
 
-def _expecting_nothing(_phrases: Sequence[str]) -> HotwordList:
+def _expecting_nothing(_phrases: Sequence[str], _besides: Sequence[str]) -> HotwordList:
     """Nobody brought what hotwords are spelled with."""
     return HotwordList()
 
@@ -75,7 +75,7 @@ class DecodeLoop:
         gate: GateSettings = NO_GATE,
         on_native: Callable[[Sequence[str]], None] = _nobody,
         listen: Callable[[str | None], Listening] = _to_open_speech,
-        expect: Callable[[Sequence[str]], HotwordList] = _expecting_nothing,
+        expect: Callable[[Sequence[str], Sequence[str]], HotwordList] = _expecting_nothing,
         write: Callable[[SessionOptions], Writing] = _as_heard,
         wake: WakeOptions | None = None,
         second_hearing: SecondHearing | None = None,
@@ -94,7 +94,8 @@ class DecodeLoop:
             on_native: Told which sessions' audio native code is about to see, and ``()`` when it is back: if it ends
                 the process, somebody knows whose audio it was.
             listen: What a session listens for that asks for these commands (``SessionOptions.commands``).
-            expect: What the engine is told to expect in a session with these hotwords (``SessionOptions.hotwords``).
+            expect: What the engine is told to expect in a session with these hotwords (``SessionOptions.hotwords``)
+                that listens for these words.
             write: What the texts of a session with these options go through.
             wake: What live sessions need before anything is recognised in them; ``None`` for nothing.
             second_hearing: What hears each segment again for its final.
@@ -163,7 +164,7 @@ class DecodeLoop:
         if session_id in self._members:
             raise ValueError(f"session {session_id!r} is open already")
         listening = self._listen(options.commands)
-        expected = self._expect(options.hotwords)
+        expected = self._expect(options.hotwords, listening.phrases)
         if expected.mistakes and resume is None:
             notice = Notice(session_id, "hotwords_ignored", expected.account, len(expected.mistakes))
             self._events.append(notice)

@@ -25,6 +25,8 @@ class LoopFigures:
     """Silence of live sessions that the engine did not get; part of ``audio_s``."""
     stale_partials: int = 0
     """Not sent because decoding was late."""
+    second_passes_skipped: int = 0
+    """Finals that should have come from the second model and did not."""
     live_audio_s: float = 0.0
     """Of ``audio_s``, that of sessions somebody waits for."""
 
@@ -61,4 +63,5 @@ def with_session(total: LoopFigures, session: Session) -> LoopFigures:
         replaced_samples=total.replaced_samples + session.replaced_samples,
         skipped_s=total.skipped_s + session.skipped_s,
         stale_partials=total.stale_partials + session.stale_partials,
+        second_passes_skipped=total.second_passes_skipped + session.second_passes_skipped,
     )

@@ -490,7 +490,8 @@ class Session:
         if said.why_first:
             self.second_passes_skipped += 1
             self._notice("second_pass_skipped", f"a final is the first model's: {said.why_first}", 0)
-        if final := self._segment.close(said.understood, closing.reason, closing.heard, said.case, said.speaker):
+        understood = self._listening.conclude(said.understood)
+        if final := self._segment.close(understood, closing.reason, closing.heard, said.case, said.speaker):
             self._events.append(final)
         closing.go_on()
         if final and closing.reason == "silence":

@@ -1,7 +1,8 @@
 """How a model listens for spoken commands, decided before it is loaded, since some of it is decided by the loading.
 
 Encoder-decoder models are decoded under a constraint, a different one for each session if need be. A streaming CTC
-model is loaded with a decoding graph made of the configured templates, which all its sessions share.
+model is loaded with a decoding graph made of the configured templates, which all its sessions share. Any other writes
+what it hears, and the nearest sentence is looked for; it is told to expect the words of the sentences where it can be.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from edge_asr.commands.book import CommandBook, constrained, exact, unable
+from edge_asr.commands.book import CommandBook, constrained, exact, nearest, unable
 from edge_asr.commands.graph import build_command_graph
 from edge_asr.commands.spelling import read_speller
 from edge_asr.engines.base64_vocabulary import read_vocabulary
@@ -57,5 +58,11 @@ def listening(
             build_command_graph(book.configured.network, read_speller(files["bpe"], files["tokens"])).write(graph)
             yield book, replace(engine, graph=str(graph), use_graph=True)
     else:
-        reason = f"model {manifest.name!r} cannot listen for spoken commands; use moonshine-tiny-en"
-        yield CommandBook(unable(reason), texts), engine
+        yield CommandBook(nearest(commands), texts), _expecting(manifest, engine) if texts else engine
+
+
+def _expecting(manifest: ModelManifest, engine: EngineSettings) -> EngineSettings:
+    """The settings, with beam search where the model can be told then to expect words, as no other search can."""
+    searched = replace(engine, decoding_method="modified_beam_search")
+    family = FAMILIES.get(manifest.family)
+    return engine if family is None or family.why_no_hotwords(searched.decoding_method) else searched

@@ -69,9 +69,9 @@ class LoadedModel:
         """Why the hotwords of a session are ignored; empty where they are heeded."""
         return self.hotwords.why_not if self.hotwords else self.engine.describe().why_no_hotwords
 
-    def expect(self, phrases: Sequence[str]) -> HotwordList:
-        """What the engine is told to expect in a session that brings these hotwords."""
-        return self.hotwords.of_session(phrases) if self.hotwords else HotwordList()
+    def expect(self, phrases: Sequence[str], besides: Sequence[str] = ()) -> HotwordList:
+        """What the engine is told to expect in a session that brings these hotwords, and listens for these words."""
+        return self.hotwords.of_session(phrases, besides) if self.hotwords else HotwordList()
 
     def write(self, options: SessionOptions) -> Writing:
         """What the texts of a session with these options go through."""

@@ -213,6 +213,7 @@ class Service:
                 late_streams=loop.work.late_streams,
                 live_audio_s=figures.live_audio_s,
                 steps=loop.steps.counts,
+                second_passes_skipped=figures.second_passes_skipped,
             )
         )
 

@@ -132,3 +132,23 @@ def test_a_killed_run_is_continued_and_nothing_is_heard_twice(run, clips, tmp_pa
     places = ledger_places(output)
     assert (len(places), len(set(places))) == (43, 43)
     assert len(list(output.glob("*.json"))) == 43
+
+
+def test_a_cluster_has_no_second_pass(run, clips, tmp_path, monkeypatch) -> None:
+    store = tmp_path / "store"
+    monkeypatch.setenv("EDGE_ASR_HOME", str(store))
+    ran = run(
+        "batch",
+        "-m",
+        "starter-en",
+        "--second-pass",
+        "starter-en",
+        "--scheduler",
+        "tcp://127.0.0.1:9",
+        "-o",
+        tmp_path / "out",
+        clips,
+    )
+
+    assert ran.status == 2
+    assert "workers of a cluster have neither a second pass" in ran.err

@@ -49,6 +49,22 @@ def test_the_bundled_model_takes_nothing_else_for_one(run, tmp_path):
 
 
 @pytest.mark.model
+def test_what_a_transducer_writes_is_matched(run, tmp_path):
+    (segment,) = segments(run, tmp_path, "starter-en-transducer", GO)
+    assert segment["text"] == "go forward ten meters"
+    assert (segment["intent"], segment["slots"]) == ("Go", {"distance": 10})
+    assert segment["score"] > 0.5
+    assert "forward" in segment["open_text"]
+
+
+@pytest.mark.model
+def test_what_a_transducer_writes_is_no_command_where_it_is_far_from_all(run, tmp_path):
+    (segment,) = segments(run, tmp_path, "starter-en-transducer", OTHER)
+    assert "intent" not in segment
+    assert segment["text"] == segment["open_text"]
+
+
+@pytest.mark.model
 def test_moonshine_hears_a_command_beside_the_open_text(moonshine, run, tmp_path):
     (segment,) = segments(run, tmp_path, moonshine, GO)
     assert (segment["intent"], segment["slots"]) == ("Go", {"distance": 10})

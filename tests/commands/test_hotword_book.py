@@ -56,3 +56,9 @@ def test_a_model_that_takes_none_refuses_configured_ones_and_ignores_a_sessions(
     with pytest.raises(ConfigurationError, match=r"names\.txt cannot be used: it is deaf"):
         book("kitchen", "it is deaf")
     assert book(why_not="it is deaf").of_session(["kitchen"]).hotwords == ()
+
+
+def test_words_of_commands_are_expected_too_and_give_way_to_hotwords():
+    several = book().of_session(["attic :4"], ["attic", "hall", "??"])
+    assert told(several.hotwords) == {"attic": 4.0, "hall": 1.5}
+    assert several.mistakes == ()

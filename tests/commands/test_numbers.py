@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hassil.numbers
 import pytest
 
 from edge_asr.commands.numbers import digits, language_tag, number_words, spoken
@@ -41,3 +42,9 @@ def test_words_to_numbers():
 @pytest.mark.parametrize(("number", "text"), [(5, "5"), (5.0, "5"), (-2, "-2"), (20.5, "20.5")])
 def test_digits(number, text):
     assert digits(number) == text
+
+
+def test_the_rules_of_languages_that_sessions_name_are_not_kept_for_ever():
+    for region in range(20):
+        assert spoken(7, f"en-X{region:02}") == ("seven",)
+    assert len(hassil.numbers._ENGINE_CACHE) <= 1

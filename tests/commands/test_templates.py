@@ -165,3 +165,10 @@ def test_home_assistants_own_sentences_are_read_as_they_are(text, intent, slots)
 def test_what_has_another_form_is_refused_in_words_of_the_format(text: str) -> None:
     with pytest.raises(ConfigurationError, match=r"stands where (the format wants another|a number is wanted)"):
         read_templates({"f.yaml": text})
+
+
+@pytest.mark.parametrize("sentence", ["{query}", "[please] {query}", "({query};[now])"])
+def test_a_wildcard_needs_words_beside_it(sentence):
+    templates = f"intents: {{Ask: {{data: [{{sentences: ['{sentence}']}}]}}}}\nlists: {{query: {{wildcard: true}}}}"
+    with pytest.raises(ConfigurationError, match="'Ask' may be nothing but a wildcard"):
+        read_templates({"ask.yaml": templates})

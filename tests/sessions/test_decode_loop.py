@@ -284,7 +284,7 @@ def test_hotwords_reach_the_engine_and_the_session_is_told_which_do_not(engine: 
             asked.append(options)
             return super().open_stream(options)
 
-    loop = DecodeLoop(RememberingEngine(), RULES, SchedulerSettings(), ManualClock(1), expect=lambda _phrases: expected)
+    loop = DecodeLoop(RememberingEngine(), RULES, SchedulerSettings(), ManualClock(1), expect=lambda *_words: expected)
     loop.open("a", SessionOptions(hotwords=("hall", "?")))
     loop.feed("a", chunk(100))
     notices = of_kind(run(loop), Notice)
@@ -295,7 +295,7 @@ def test_hotwords_reach_the_engine_and_the_session_is_told_which_do_not(engine: 
 
 def test_a_session_that_goes_on_elsewhere_is_not_told_again(engine: SayingEngine) -> None:
     ignored = HotwordList((), ("hotword 1: '?' cannot be spelled",))
-    loop = DecodeLoop(engine, RULES, SchedulerSettings(), ManualClock(1), expect=lambda _phrases: ignored)
+    loop = DecodeLoop(engine, RULES, SchedulerSettings(), ManualClock(1), expect=lambda *_words: ignored)
     loop.open("a", SessionOptions(), Resume(position_s=1.0, segment=0))
     assert of_kind(run(loop), Notice) == []
 

@@ -225,10 +225,14 @@ def test_a_session_that_is_given_up_gives_both_up(open_session: Opener, embedder
 
 class AlwaysACommand:
     constraint = None
+    phrases = ()
 
     def understand(self, hypothesis: Hypothesis) -> Heard:
         command = Command("TurnOn", {}, 1.0) if hypothesis.text else None
         return Heard(hypothesis, command, hypothesis.text)
+
+    def conclude(self, heard: Heard) -> Heard:
+        return heard
 
 
 def test_a_command_says_who_gave_it_and_asks_no_second_model(open_session: Opener, embedder: ScriptedEmbedder) -> None:

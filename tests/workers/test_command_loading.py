@@ -5,13 +5,15 @@ from pathlib import Path
 import pytest
 
 from edge_asr.commands.listening import OPEN_SPEECH, ExactListening
-from edge_asr.errors import ConfigurationError, ProtocolViolation
+from edge_asr.commands.nearest_listening import NearestListening
+from edge_asr.errors import ProtocolViolation
 from edge_asr.manifest import read_manifest
 from edge_asr.settings import CommandSettings, EngineSettings
 from edge_asr.workers.command_loading import listening
 from tests.support import tiny_models
 
 STARTER = Path(__file__).resolve().parents[2] / "models" / "starter-en"
+TRANSDUCER = STARTER.with_name("starter-en-transducer")
 TEXTS = {"go.yaml": "intents: {Go: {data: [{sentences: [go forward, turn left]}]}}"}
 OTHER = "intents: {Stop: {data: [{sentences: [stop]}]}}"
 
@@ -31,14 +33,21 @@ def test_without_commands_a_model_is_loaded_as_ever():
     with listening(STARTER, manifest, EngineSettings(), CommandSettings(), {}) as (book, engine):
         assert engine == EngineSettings()
         assert book.listening(None) is OPEN_SPEECH
-        with pytest.raises(ProtocolViolation, match="cannot listen for spoken commands"):
-            book.listening(OTHER)
+        assert isinstance(book.listening(OTHER), NearestListening)
 
 
-def test_a_model_that_cannot_listen_is_not_loaded_to_do_so(tmp_path):
+def test_a_transducer_is_searched_so_that_it_can_expect_words():
+    manifest = read_manifest(TRANSDUCER / "manifest.toml")
+    with listening(TRANSDUCER, manifest, EngineSettings(), CommandSettings(), TEXTS) as (_book, engine):
+        assert engine.decoding_method == "modified_beam_search"
+    with listening(TRANSDUCER, manifest, EngineSettings(), CommandSettings(), {}) as (_book, engine):
+        assert engine == EngineSettings()
+
+
+def test_of_any_other_model_the_text_is_matched(tmp_path):
     manifest = tiny_models.tiny_manifest("nemo-ctc", tiny_models.write_nemo_ctc_offline(tmp_path))
-    with (
-        pytest.raises(ConfigurationError, match="use moonshine-tiny-en"),
-        listening(tmp_path, manifest, EngineSettings(), CommandSettings(), TEXTS),
-    ):
-        pass
+    with listening(tmp_path, manifest, EngineSettings(), CommandSettings(), TEXTS) as (book, engine):
+        assert engine == EngineSettings()
+        assert isinstance(book.listening(None), NearestListening)
+        assert set(book.listening(None).phrases) == {"go", "forward", "turn", "left"}
+        assert set(book.listening(OTHER).phrases) == {"stop"}
