@@ -17,6 +17,7 @@ import base64
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -122,7 +123,7 @@ class Writer:
         self._sizes = weights.sizes
         self._prefix = prefix
 
-    def node(self, operator: str, name: str, *inputs: str, **attributes: object) -> str:
+    def node(self, operator: str, name: str, *inputs: str, **attributes: Any) -> str:  # noqa: ANN401 - as ONNX takes them
         """One node; its output has its name."""
         output = self._prefix + name
         self.nodes.append(helper.make_node(operator, list(inputs), [output], output, **attributes))

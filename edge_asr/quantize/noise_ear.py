@@ -30,7 +30,7 @@ Outputs = list[npt.NDArray[Any]]
 class NoiseEar:
     """Stands where :class:`~edge_asr.quantize.sensitivity.Ear` does."""
 
-    blank = 0
+    blank: int | None = None
 
     def __init__(self, components: Mapping[str, Prepared]) -> None:
         """Run every graph of the original.

@@ -250,6 +250,8 @@ class Search:
     def _rescue(self, steps: Sequence[Step], end: int) -> int:
         """Try what may carry the search further, one thing after the other; what helps stays."""
         for name in RESCUES:
+            if name == "blank" and self._ear.blank is None:
+                continue
             if end == len(steps):
                 break
             wanted = end + max(1, (len(steps) - end) // 4)

@@ -55,7 +55,9 @@ Harms = dict[NodeKey, dict[Choice, Divergence]]
 class Comparer(Protocol):
     """Says how far a model is from the original."""
 
-    blank: int
+    @property
+    def blank(self) -> int | None:
+        """Index of the blank; ``None`` where it is not heard which tokens are scored."""
 
     @property
     def digest(self) -> str:

@@ -31,7 +31,9 @@ class Treatment:
 class Hearing(Protocol):
     """The original, hearing the calibration recordings."""
 
-    blank: int
+    @property
+    def blank(self) -> int | None:
+        """Index of the blank; ``None`` where no penalty for it can be judged."""
 
     def steps(self, role: str) -> Iterator[Inputs]:
         """Inputs of every run of one graph."""
@@ -57,7 +59,7 @@ def treat(
         role: _treated(role, prepared, of_component(chosen, role), treatment, hearing, moments.get(role, {}))
         for role, prepared in components.items()
     }
-    if not treatment.blank_penalty:
+    if hearing.blank is None or not treatment.blank_penalty:
         return made
     models = with_blank_penalty({role: one.model for role, one in made.items()}, hearing.blank, treatment.blank_penalty)
     return {role: replace(one, model=models[role]) for role, one in made.items()}
