@@ -57,7 +57,7 @@ def coloured(duration_s: float, exponent: float, rms: float) -> Float32Array:
     spectrum = np.fft.rfft(noise(duration_s, RATE))
     spectrum[1:] /= np.arange(1, len(spectrum)) ** (exponent / 2)
     samples = np.fft.irfft(spectrum)
-    return (rms * samples / samples.std()).astype(np.float32)
+    return np.asarray(rms * samples / samples.std(), np.float32)
 
 
 def test_energy_hears_sound_and_no_silence():
