@@ -50,9 +50,8 @@ class DaemonAddress:
 
     def websocket_url(self, default_path: str) -> str:
         """``ws://`` or ``wss://``, whatever it was written as."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
         port = f":{self.port}" if self.port is not None else ""
-        return f"{'wss' if self.is_tls else 'ws'}://{host}{port}{self.with_path(default_path)}"
+        return f"{'wss' if self.is_tls else 'ws'}://{_in_url(self.host)}{port}{self.with_path(default_path)}"
 
     def unreachable(self, error: Exception) -> MachineError:
         """Nobody answers there."""
@@ -139,7 +138,10 @@ def _local_wyoming(server: ServerSettings) -> str:
 
 
 def _reachable(host: str) -> str:
-    host = _EVERY_ADDRESS.get(host, host)
+    return _in_url(_EVERY_ADDRESS.get(host, host))
+
+
+def _in_url(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
