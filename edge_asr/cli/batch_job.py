@@ -117,7 +117,8 @@ def run_job(wishes: Wishes, settings: Settings) -> int:
             "workers of a cluster have neither a second pass nor the voices enrolled here; leave out second_pass.model "
             "and speakers.model, or --scheduler"
         )
-    for note in ("" if second else words_note(store, model), why_no_second_model(model.manifest, settings.second_pass)):
+    note_of_words = "" if second else words_note(store, model, settings.engine.graph)
+    for note in (note_of_words, why_no_second_model(model.manifest, settings.second_pass)):
         if note:
             remark(note)
     settings = heeding_hotwords(settings, model.manifest)

@@ -36,7 +36,7 @@ def run_job(settings: Settings, listen_format: ListenFormat) -> None:
     check_name(settings.microphone.device)
     store = open_store()
     model = choose_model(store, settings.model, prefers_dictation=not settings.second_pass.model)
-    if (note := words_note(store, model)) and not settings.engine.graph:
+    if note := words_note(store, model, settings.engine.graph):
         remark(note)
     if why := why_no_second_model(model.manifest, settings.second_pass):
         remark(why)

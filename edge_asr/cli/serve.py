@@ -126,7 +126,7 @@ def run_daemon(invocation: Invocation, options: Mapping[str, tuple[str, object]]
     _log_at(settings.log.level, invocation.verbosity)
     store = open_store()
     model = choose_model(store, settings.model)
-    if (note := words_note(store, model)) and not settings.engine.graph:
+    if note := words_note(store, model, settings.engine.graph):
         remark(note)
     if why := why_no_second_model(model.manifest, settings.second_pass):
         remark(why)

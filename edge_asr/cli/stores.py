@@ -46,9 +46,15 @@ def choose_model(store: ModelStore, name: str, *, prefers_dictation: bool = Fals
     return dictation or store.active()
 
 
-def words_note(store: ModelStore, model: InstalledModel) -> str:
-    """What the model cannot hear, and which one can; empty for a model that hears anything."""
-    note = model.manifest.words_note
+def words_note(store: ModelStore, model: InstalledModel, graph: str = "") -> str:
+    """What the model cannot hear, and which one can; empty for a model that hears anything.
+
+    Args:
+        store: Where models are.
+        model: The one that hears.
+        graph: The configured one; it takes the place of the model's own, which the note tells of.
+    """
+    note = "" if graph else model.manifest.words_note
     if not note or store.installed_or_none(DICTATION_MODEL) is None:
         return note
     return f"{note.partition(';')[0]}; for open speech say -m {DICTATION_MODEL}, which is installed"

@@ -147,8 +147,7 @@ def _load(store: ModelStore, model: InstalledModel, settings: Settings) -> Loade
     voices = enrolled_voices(store, settings.speakers)
     vad, punctuation = installed_vad(store), installed_punctuation(store)
     loaded = load_model(pack(model.directory, settings, vad, punctuation, behind, voices=voices))
-    # The note tells of the model's own graph, and of its own finals.
-    note_of_words = "" if settings.engine.graph or second else words_note(store, model)
+    note_of_words = "" if second else words_note(store, model, settings.engine.graph)  # it tells of its own finals
     for note in (note_of_words, why_no_second_model(model.manifest, settings.second_pass), *loaded.notes):
         if note:
             remark(note)

@@ -34,3 +34,7 @@ def test_where_that_one_is_installed_it_is_not_to_be_fetched(store: ModelStore) 
 
 def test_a_model_that_hears_everything_says_nothing(store: ModelStore) -> None:
     assert words_note(store, install_dictation(store)) == ""
+
+
+def test_a_graph_that_is_configured_is_not_the_one_that_the_note_tells_of(store: ModelStore) -> None:
+    assert words_note(store, store.find("starter-en"), "menu.fst") == ""
