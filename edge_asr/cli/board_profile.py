@@ -140,9 +140,8 @@ def write_profile(root: Path, digest: str, model: str, entry: ModelProfile, evid
 def _document(digest: str, models: Mapping[str, ModelProfile]) -> str:
     lines = [f'board = "{digest}"']
     for name, entry in sorted(models.items()):
-        lines += ["", f'[models."{name}"]', f'tuned = "{entry.tuned}"']
-        said = {key: value for key, value in msgspec.to_builtins(entry).items() if key != "tuned" and value != ""}
-        lines += [f"{key} = {_toml(value)}" for key, value in said.items()]
+        said = {key: value for key, value in msgspec.to_builtins(entry).items() if value != ""}
+        lines += ["", f'[models."{name}"]', *(f"{key} = {_toml(value)}" for key, value in said.items())]
     return "\n".join(lines) + "\n"
 
 
