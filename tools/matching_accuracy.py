@@ -14,17 +14,13 @@ Prints a table by ``commands.min_score``.
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import soundfile
-import soxr
+from commands_accuracy import data, orders, samples
 from prompts import load_prompts
 
 from edge_asr.audio import Float32Array
@@ -58,11 +54,10 @@ def main() -> None:
     parser.add_argument("--greedy", action="store_true", help="greedy search, which expects no words")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="only every Nth recording (1)")
     options = parser.parse_args()
-    data = Path(os.environ.get("EDGE_ASR_DATA") or sys.exit("set EDGE_ASR_DATA to the folder of barista/"))
-    grammar = data / "barista" / "grammar.yaml"
+    grammar = data() / "barista" / "grammar.yaml"
     model = load(options, grammar)
     listening = model.listen(grammar.read_text(encoding="utf-8") if options.greedy else None)
-    print_table(list(heard(model, listening, data / "barista", options.every)))
+    print_table(list(heard(model, listening, options.every)))
 
 
 def load(options: argparse.Namespace, grammar: Path) -> LoadedModel:
@@ -73,12 +68,10 @@ def load(options: argparse.Namespace, grammar: Path) -> LoadedModel:
     return load_model(pack(open_store().resolve(options.model).directory, settings, None))
 
 
-def heard(model: LoadedModel, listening: Listening, folder: Path, every: int) -> Iterator[Row]:
+def heard(model: LoadedModel, listening: Listening, every: int) -> Iterator[Row]:
     """Orders, then prompts."""
-    labels = json.loads((folder / "labels.json").read_text(encoding="utf-8"))
-    for name in sorted(labels)[::every]:
-        wanted = {slot: " ".join(value.split()) for slot, value in labels[name]["slots"].items()}
-        yield row("orders", model, listening, samples(folder / name), wanted)
+    for order in orders([], every):
+        yield row("orders", model, listening, order.samples, order.slots or {})
     for prompt in load_prompts(Path(tempfile.gettempdir()) / "edge-asr-prompts")[::every]:
         yield row("prompts", model, listening, samples(prompt.path), {})
 
@@ -97,12 +90,6 @@ def row(source: str, model: LoadedModel, listening: Listening, sound: Float32Arr
     right = sum(slots.get(slot) == value for slot, value in wanted.items())
     is_right = bool(wanted) and slots == wanted
     return Row(source, len(sound) / 16_000, command.score if command else 0.0, right, len(wanted), is_right)
-
-
-def samples(path: Path) -> Float32Array:
-    sound, rate_hz = soundfile.read(path, dtype="float32")
-    resampled: Float32Array = sound if rate_hz == 16_000 else soxr.resample(sound, rate_hz, 16_000)
-    return resampled
 
 
 def print_table(rows: list[Row]) -> None:
