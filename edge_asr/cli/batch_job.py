@@ -118,7 +118,8 @@ def run_job(wishes: Wishes, settings: Settings) -> int:
             "and speakers.model, or --scheduler"
         )
     note_of_words = "" if second else words_note(store, model, settings.engine.graph)
-    for note in (note_of_words, why_no_second_model(model.manifest, settings.second_pass)):
+    note_of_voices = voices.note if voices else ""
+    for note in (note_of_words, why_no_second_model(model.manifest, settings.second_pass), note_of_voices):
         if note:
             remark(note)
     settings = heeding_hotwords(settings, model.manifest)
