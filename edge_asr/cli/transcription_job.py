@@ -22,7 +22,6 @@ from edge_asr.engines.embedding_pass import InlineEmbedding
 from edge_asr.engines.second_pass import InlinePass
 from edge_asr.errors import ConfigurationError, InputError, SessionError
 from edge_asr.events import Final, Partial, TranscriptEvent
-from edge_asr.families import FAMILIES
 from edge_asr.manifest import ModelManifest
 from edge_asr.requests import Channel, SessionOptions
 from edge_asr.sessions.decode_loop import DecodeLoop
@@ -34,6 +33,7 @@ from edge_asr.store.store import InstalledModel, ModelStore
 from edge_asr.transcription import transcribe
 from edge_asr.workers.configuration import pack
 from edge_asr.workers.enrolled import enrolled_voices
+from edge_asr.workers.hotword_loading import expecting
 from edge_asr.workers.loaded_model import LoadedModel
 from edge_asr.workers.loading import load_model
 from edge_asr.workers.models import installed_punctuation, second_model, why_no_second_model
@@ -135,10 +135,7 @@ def run_job(wishes: Wishes, settings: Settings) -> int:
 
 def heeding_hotwords(settings: Settings, manifest: ModelManifest) -> Settings:
     """The settings, with beam search where there are hotwords and no other way of decoding heeds them."""
-    family = FAMILIES.get(manifest.family)
-    if not settings.engine.hotwords_file or family is None or not family.model_type:
-        return settings
-    return replace(settings, engine=replace(settings.engine, decoding_method="modified_beam_search"))
+    return replace(settings, engine=expecting(settings.engine, manifest)) if settings.engine.hotwords_file else settings
 
 
 def _load(store: ModelStore, model: InstalledModel, settings: Settings) -> LoadedModel:
