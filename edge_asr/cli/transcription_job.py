@@ -18,8 +18,6 @@ from edge_asr.cli.stores import choose_model, installed_vad, open_store, words_n
 from edge_asr.cli.transcript_output import TranscriptOutput, open_output
 from edge_asr.cli.transcripts import RecordingTranscript, TranscriptFormat
 from edge_asr.clock import MonotonicClock
-from edge_asr.engines.embedding_pass import InlineEmbedding
-from edge_asr.engines.second_pass import InlinePass
 from edge_asr.errors import ConfigurationError, InputError, SessionError
 from edge_asr.events import Final, Partial, TranscriptEvent
 from edge_asr.manifest import ModelManifest
@@ -34,6 +32,7 @@ from edge_asr.transcription import transcribe
 from edge_asr.workers.configuration import pack
 from edge_asr.workers.enrolled import enrolled_voices
 from edge_asr.workers.hotword_loading import expecting
+from edge_asr.workers.inline_loop import inline_loop
 from edge_asr.workers.loaded_model import LoadedModel
 from edge_asr.workers.loading import load_model
 from edge_asr.workers.models import installed_punctuation, second_model, why_no_second_model
@@ -110,19 +109,7 @@ def run_job(wishes: Wishes, settings: Settings) -> int:
         settings = heeding_hotwords(settings, model.manifest)
         loaded = _load(store, model, settings)
         clock = MonotonicClock()
-        loop = DecodeLoop(
-            loaded.engine,
-            settings.endpoint,
-            settings.scheduler,
-            clock,
-            text_case=loaded.text_case,
-            listen=loaded.listen,
-            expect=loaded.expect,
-            write=loaded.write,
-            second_hearing=loaded.hear_again(InlinePass, settings.second_pass, clock),
-            speaker_hearing=loaded.name_speakers(InlineEmbedding, settings.speakers, clock),
-        )
-        job = _Job(wishes, loop, model.manifest.name, output, clock, loaded.notes)
+        job = _Job(wishes, inline_loop(loaded, settings, clock), model.manifest.name, output, clock, loaded.notes)
         try:
             with recording_bar(len(wishes.files), is_wanted=not wishes.has_partials) as show:
                 for number, file in enumerate(wishes.files):
