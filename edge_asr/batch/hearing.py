@@ -11,17 +11,15 @@ from typing import Literal
 from edge_asr.audio import AudioChunk
 from edge_asr.batch.messages import Done, Heard, Order, Task, Unusable
 from edge_asr.clock import MonotonicClock
-from edge_asr.engines.embedding_pass import InlineEmbedding
-from edge_asr.engines.second_pass import InlinePass
 from edge_asr.errors import AudioUnreadable, EdgeAsrError, InputError, SessionError
 from edge_asr.filenames import from_text, readable
 from edge_asr.requests import Channel, SessionOptions
-from edge_asr.sessions.decode_loop import DecodeLoop
 from edge_asr.sources.base import AudioSource
 from edge_asr.sources.channels import channel_name
 from edge_asr.sources.file import open_file
 from edge_asr.transcription import transcribe
 from edge_asr.workers.configuration import unpack
+from edge_asr.workers.inline_loop import inline_loop
 from edge_asr.workers.loaded_model import LoadedModel
 from edge_asr.workers.loading import load_model
 from edge_asr.workers.messages import Configure
@@ -47,21 +45,9 @@ class Hearer:
             EdgeAsrError: It cannot be loaded.
         """
         loaded = load(order.configure)
-        settings = unpack(order.configure)
         self._channel = order.channel
         self._clock = MonotonicClock()
-        self._loop = DecodeLoop(
-            loaded.engine,
-            settings.endpoint,
-            settings.scheduler,
-            self._clock,
-            text_case=loaded.text_case,
-            listen=loaded.listen,
-            expect=loaded.expect,
-            write=loaded.write,
-            second_hearing=loaded.hear_again(InlinePass, settings.second_pass, self._clock),
-            speaker_hearing=loaded.name_speakers(InlineEmbedding, settings.speakers, self._clock),
-        )
+        self._loop = inline_loop(loaded, unpack(order.configure), self._clock)
 
     def hear(self, task: Task, on_chunk: Callable[[], None] = _at_once) -> Done | Unusable:
         """All wanted channels of one recording; ``on_chunk`` is called for each half second of audio or so."""

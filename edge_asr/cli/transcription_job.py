@@ -18,11 +18,8 @@ from edge_asr.cli.stores import choose_model, installed_vad, open_store, words_n
 from edge_asr.cli.transcript_output import TranscriptOutput, open_output
 from edge_asr.cli.transcripts import RecordingTranscript, TranscriptFormat
 from edge_asr.clock import MonotonicClock
-from edge_asr.engines.embedding_pass import InlineEmbedding
-from edge_asr.engines.second_pass import InlinePass
 from edge_asr.errors import ConfigurationError, InputError, SessionError
 from edge_asr.events import Final, Partial, TranscriptEvent
-from edge_asr.families import FAMILIES
 from edge_asr.manifest import ModelManifest
 from edge_asr.requests import Channel, SessionOptions
 from edge_asr.sessions.decode_loop import DecodeLoop
@@ -34,6 +31,8 @@ from edge_asr.store.store import InstalledModel, ModelStore
 from edge_asr.transcription import transcribe
 from edge_asr.workers.configuration import pack
 from edge_asr.workers.enrolled import enrolled_voices
+from edge_asr.workers.hotword_loading import expecting
+from edge_asr.workers.inline_loop import inline_loop
 from edge_asr.workers.loaded_model import LoadedModel
 from edge_asr.workers.loading import load_model
 from edge_asr.workers.models import installed_punctuation, second_model, why_no_second_model
@@ -110,19 +109,7 @@ def run_job(wishes: Wishes, settings: Settings) -> int:
         settings = heeding_hotwords(settings, model.manifest)
         loaded = _load(store, model, settings)
         clock = MonotonicClock()
-        loop = DecodeLoop(
-            loaded.engine,
-            settings.endpoint,
-            settings.scheduler,
-            clock,
-            text_case=loaded.text_case,
-            listen=loaded.listen,
-            expect=loaded.expect,
-            write=loaded.write,
-            second_hearing=loaded.hear_again(InlinePass, settings.second_pass, clock),
-            speaker_hearing=loaded.name_speakers(InlineEmbedding, settings.speakers, clock),
-        )
-        job = _Job(wishes, loop, model.manifest.name, output, clock, loaded.notes)
+        job = _Job(wishes, inline_loop(loaded, settings, clock), model.manifest.name, output, clock, loaded.notes)
         try:
             with recording_bar(len(wishes.files), is_wanted=not wishes.has_partials) as show:
                 for number, file in enumerate(wishes.files):
@@ -135,10 +122,7 @@ def run_job(wishes: Wishes, settings: Settings) -> int:
 
 def heeding_hotwords(settings: Settings, manifest: ModelManifest) -> Settings:
     """The settings, with beam search where there are hotwords and no other way of decoding heeds them."""
-    family = FAMILIES.get(manifest.family)
-    if not settings.engine.hotwords_file or family is None or not family.model_type:
-        return settings
-    return replace(settings, engine=replace(settings.engine, decoding_method="modified_beam_search"))
+    return replace(settings, engine=expecting(settings.engine, manifest)) if settings.engine.hotwords_file else settings
 
 
 def _load(store: ModelStore, model: InstalledModel, settings: Settings) -> LoadedModel:

@@ -211,9 +211,10 @@ def nearest(settings: CommandSettings) -> ListenerMaker:
     Args:
         settings: What is believed.
     """
-    from edge_asr.commands.nearest_listening import NearestListening  # with native code that others do not need
 
     def make(commands: CommandSet) -> Listening:
+        from edge_asr.commands.nearest_listening import NearestListening  # with native code, only where commands are
+
         words = word_network(commands.network)
         return NearestListening(commands.network, words, settings.min_score, words.frequent(MOST_EXPECTED))
 

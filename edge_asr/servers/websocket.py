@@ -41,7 +41,8 @@ class WebSocketLink:
     def __init__(self, websocket: WebSocket, max_message_bytes: int) -> None:
         self._websocket = websocket
         self._max_message_bytes = max_message_bytes
-        self._is_gone = self._is_resting = False
+        self._rest = rest_of(websocket.scope)
+        self._is_gone = False
 
     @property
     def peer(self) -> str:
@@ -88,9 +89,7 @@ class WebSocketLink:
 
     def rest(self, *, is_resting: bool) -> None:
         """Whether the socket may be read a little later."""
-        if is_resting != self._is_resting:
-            self._is_resting = is_resting
-            rest_of(self._websocket.scope)(is_resting)
+        self._rest(is_resting)
 
     def _check_size(self, message: Message) -> None:
         size = len(message)

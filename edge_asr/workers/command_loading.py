@@ -22,6 +22,7 @@ from edge_asr.errors import ConfigurationError
 from edge_asr.families import FAMILIES
 from edge_asr.manifest import ModelManifest
 from edge_asr.settings import CommandSettings, EngineSettings
+from edge_asr.workers.hotword_loading import expecting
 
 
 @contextmanager
@@ -58,11 +59,4 @@ def listening(
             build_command_graph(book.configured.network, read_speller(files["bpe"], files["tokens"])).write(graph)
             yield book, replace(engine, graph=str(graph), use_graph=True)
     else:
-        yield CommandBook(nearest(commands), texts), _expecting(manifest, engine) if texts else engine
-
-
-def _expecting(manifest: ModelManifest, engine: EngineSettings) -> EngineSettings:
-    """The settings, with beam search where the model can be told then to expect words, as no other search can."""
-    searched = replace(engine, decoding_method="modified_beam_search")
-    family = FAMILIES.get(manifest.family)
-    return engine if family is None or family.why_no_hotwords(searched.decoding_method) else searched
+        yield CommandBook(nearest(commands), texts), expecting(engine, manifest) if texts else engine

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -25,6 +26,14 @@ def why_no_hotwords(manifest: ModelManifest, settings: EngineSettings) -> str:
         return ""  # its decoder is our own
     family = FAMILIES.get(manifest.family)
     return family.why_no_hotwords(settings.decoding_method) if family else NO_HOTWORDS
+
+
+def expecting(engine: EngineSettings, manifest: ModelManifest) -> EngineSettings:
+    """The settings, with beam search where the model can be told then to expect words, as no other search can."""
+    family = FAMILIES.get(manifest.family)
+    if family is None or family.why_no_hotwords("modified_beam_search"):
+        return engine
+    return replace(engine, decoding_method="modified_beam_search")
 
 
 def require_hotwords_possible(manifest: ModelManifest, settings: EngineSettings, texts: Mapping[str, str]) -> None:
