@@ -107,7 +107,7 @@ def _document(table: Table, result: Result) -> Document:
         points=result.points,
         components=component_records(order.original, kept) if kept else (),
         nodes=node_records(searched, kept.name if kept else "") if searched else (),
-        engine=msgspec.to_builtins(table.settings.engine) if evaluation else {},
+        engine=msgspec.json.decode(msgspec.json.encode(table.settings.engine)) if evaluation else {},
         evaluation=audio_set(str(order.evaluation), evaluation.recordings) if evaluation else None,
         calibration=audio_set(recordings.calibration_source, recordings.calibration)
         if recordings.calibration

@@ -19,7 +19,8 @@ from edge_asr.quantize.targets import TARGETS
 from edge_asr.settings import EngineSettings
 from edge_asr.store.store import InstalledModel
 from tests.support import tiny_models
-from tests.support.engine_cases import noise, silence, text_of
+from tests.support.engine_cases import silence, text_of
+from tests.support.syllables import syllables
 from tests.support.tiny_encoders import write_stateful_transducer
 from tests.support.tiny_products import WORDS, insert_products, write_recordings
 
@@ -54,7 +55,7 @@ def heard(directory: Path) -> str:
     manifest: ModelManifest = read_manifest(directory / MANIFEST_FILE)
     engine = load_engine(directory, manifest, EngineSettings())
     rate = manifest.sample_rate_hz
-    audio = np.concatenate([silence(1.0, rate), noise(1.0, rate), silence(1.0, rate)])
+    audio = np.concatenate([silence(1.0, rate), syllables(rate, rate, 0.1, seed=7), silence(1.0, rate)])
     return text_of(engine, audio, rate // 10)
 
 
