@@ -374,4 +374,8 @@ def typical_commands() -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    print("\n".join(islice(typical_commands(), int(sys.argv[1]))))
+    try:
+        print("\n".join(islice(typical_commands(), int(sys.argv[1]))))
+    except ModuleNotFoundError as error:
+        package = (error.name or "").replace("_", "-")
+        sys.exit(f"error: the Python package {package!r} is not installed; install it with: pip install {package}")
