@@ -64,12 +64,12 @@ def check(invocation: Invocation, file: Path | None) -> None:
     if file is None:
         origins = [origin for origin in invocation.configuration().origins.values() if origin != DEFAULT_ORIGIN]
         places = ", ".join(dict.fromkeys(origins))
-        what = f"{len(origins)} settings from {places}" if origins else "every setting has its default"
+        what = f"{_counted(len(origins))} from {places}" if origins else "every setting has its default"
         click.echo(f"the configuration is right: {what}")
         return
     layer = read_layer(file)
     merge([layer])
-    click.echo(f"{file} is right: {len(layer.values)} settings")
+    click.echo(f"{file} is right: {_counted(len(layer.values))}")
 
 
 @config.command()
@@ -108,3 +108,7 @@ def write_new(path: Path, document: str) -> None:
     except OSError as error:
         raise ConfigurationError(f"cannot write {path}: {error.strerror}; name another file") from error
     click.echo(f"{path} written", err=True)
+
+
+def _counted(settings: int) -> str:
+    return f"{settings} setting{'' if settings == 1 else 's'}"

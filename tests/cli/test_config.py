@@ -52,7 +52,7 @@ def test_check_passes_a_right_file(run, tmp_path: Path) -> None:
 
     checked = run("config", "check", tmp_path / "c.toml")
 
-    assert (checked.status, checked.out) == (0, f"{tmp_path}/c.toml is right: 1 settings\n")
+    assert (checked.status, checked.out) == (0, f"{tmp_path}/c.toml is right: 1 setting\n")
 
 
 @pytest.mark.parametrize("document", ["[engine]\nthreads = 99", "[engine]\ntreads = 1", "[engine"])
