@@ -157,6 +157,12 @@ def read_manifest(path: Path) -> ModelManifest:
     return parse_manifest(text, str(path))
 
 
+def renamed(manifest: ModelManifest, name: str) -> ModelManifest:
+    """The manifest of the model under another name, which the note of its words says too."""
+    note = manifest.words_note.replace(manifest.name, name)
+    return msgspec.structs.replace(manifest, name=name, words_note=note)
+
+
 def format_manifest(manifest: ModelManifest) -> str:
     """Write a manifest as TOML that :func:`parse_manifest` reads back to an equal value."""
     plain = msgspec.to_builtins(manifest)

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from edge_asr.errors import ModelDamaged
 from edge_asr.families import FAMILIES
-from edge_asr.manifest import format_manifest, parse_manifest
+from edge_asr.manifest import format_manifest, parse_manifest, renamed
 from edge_asr.store.catalogue import bundled_directories, catalogue_directory, read_catalogue
 
 GOOD = """
@@ -46,6 +47,14 @@ def test_a_manifest_survives_being_written_and_read() -> None:
 def test_a_wrong_manifest_is_refused_with_the_reason(old: str, new: str, reason: str) -> None:
     with pytest.raises(ModelDamaged, match=reason):
         parse_manifest(GOOD.replace(old, new), "x")
+
+
+def test_the_note_of_a_models_words_follows_its_name() -> None:
+    float32 = msgspec.structs.replace(
+        parse_manifest(GOOD, "x"), name="robot-fp32", words_note="robot-fp32 hears 9 words only"
+    )
+
+    assert renamed(float32, "robot-int8").words_note == "robot-int8 hears 9 words only"
 
 
 def test_every_shipped_manifest_fits_its_family() -> None:

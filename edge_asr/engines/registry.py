@@ -99,7 +99,11 @@ def load_segment_decoder(
     """Load a non-streaming model by itself, for a second pass over finished segments; raises as :func:`load_engine`."""
     family = FAMILIES.get(manifest.family)
     if family is None or family.kind != "segment":
-        raise ModelUnsupported(manifest.name, f"models of the family {manifest.family!r} do not decode whole segments")
+        raise ModelUnsupported(
+            manifest.name,
+            f"models of the family {manifest.family!r} do not decode whole segments; "
+            "name one that does not stream, such as moonshine-tiny-en",
+        )
     from edge_asr.engines.sherpa_segment import load_segment_decoder as load
 
     decoder, choice = load(directory, manifest, family, settings, choose_provider(settings, family), profile_prefix)

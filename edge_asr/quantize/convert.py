@@ -25,7 +25,7 @@ from edge_asr.engines.providers import why_unavailable
 from edge_asr.engines.token_text import TokenText
 from edge_asr.errors import ConfigurationError, ModelUnsupported, ProviderUnavailable
 from edge_asr.families import CONTEXT, FAMILIES
-from edge_asr.manifest import ModelFile, Precision
+from edge_asr.manifest import ModelFile, Precision, renamed
 from edge_asr.quantize.accept import Judgement, judge
 from edge_asr.quantize.calibrate import calibration_audio, sound_of
 from edge_asr.quantize.decoding import Candidate
@@ -282,8 +282,8 @@ class _Converting:
         name = f"{base_name(original.manifest.name)}-{order.platform or order.file_format}"
         precision: Precision = "int8" if order.is_int8 or order.file_format == "qnn" else "fp16"
         manifest = msgspec.structs.replace(
-            original.manifest,
-            name=name,
+            renamed(original.manifest, name),
+            summary=f"{original.manifest.name} for {order.platform or order.file_format}",
             files=described,
             precision=precision,
             source=msgspec.structs.replace(original.manifest.source, kind="local"),

@@ -10,10 +10,8 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import msgspec
-
 from edge_asr.errors import ConfigurationError, MachineError
-from edge_asr.manifest import MANIFEST_FILE, ModelManifest, format_manifest
+from edge_asr.manifest import MANIFEST_FILE, ModelManifest, format_manifest, renamed
 from edge_asr.quantize.document import FILE
 from edge_asr.quantize.progress import Progress
 from edge_asr.quantize.workshop import Made
@@ -110,7 +108,7 @@ def write_model(directory: Path, made: Made, name: str, fill: Callable[[Path], N
     parent = directory.absolute().parent
     staging = _staging(directory)
     shutil.rmtree(staging, ignore_errors=True)
-    manifest = msgspec.structs.replace(made.candidate.manifest, name=name)
+    manifest = renamed(made.candidate.manifest, name)
     # Companions are links in the candidate and files in the output.
     require_space(parent, sum(entry.stat().st_size for entry in made.candidate.directory.iterdir()))
     with writing_to(parent):

@@ -11,7 +11,7 @@ import msgspec
 
 from edge_asr.errors import ModelUnsupported
 from edge_asr.families import CONTEXT, FAMILIES
-from edge_asr.manifest import MANIFEST_FILE, ModelFile, ModelManifest, Precision, format_manifest
+from edge_asr.manifest import MANIFEST_FILE, ModelFile, ModelManifest, Precision, format_manifest, renamed
 from edge_asr.quantize.choices import Choice
 from edge_asr.quantize.decoding import Candidate
 from edge_asr.quantize.graph import OperatorCounts, Prepared, Quantized, load_graph, prepare_graph
@@ -146,10 +146,11 @@ class Workshop:
 
     def _manifest(self, name: str, quantized: Mapping[str, Quantized], files: dict[str, ModelFile]) -> ModelManifest:
         original = self.original.manifest
+        precision = precision_of_choices(quantized)
         return msgspec.structs.replace(
-            original,
-            name=f"{base_name(original.name)}-{name}",
-            precision=precision_of_choices(quantized),
+            renamed(original, f"{base_name(original.name)}-{name}"),
+            summary=f"{original.name}, quantized ({precision})",
+            precision=precision,
             files=files,
             source=msgspec.structs.replace(original.source, kind="local"),
         )

@@ -53,7 +53,7 @@ def test_what_recognises_no_speech_is_refused(family, tmp_path):
 
 def test_a_streaming_model_is_no_segment_decoder(tmp_path):
     files = tiny_models.write_lstm_transducer(tmp_path)
-    with pytest.raises(ModelUnsupported, match="do not decode whole segments"):
+    with pytest.raises(ModelUnsupported, match="do not decode whole segments; name one that does not stream"):
         load_segment_decoder(tmp_path, tiny_models.tiny_manifest("lstm-transducer", files), EngineSettings())
 
 

@@ -37,6 +37,7 @@ def test_the_model_stands_under_its_name_with_nothing_linked(made: Made, tmp_pat
     manifest = write_model(tmp_path / "out", made, "sound-int8", write_document)
     assert read_manifest(tmp_path / "out" / MANIFEST_FILE) == manifest
     assert manifest.name == "sound-int8"
+    assert manifest.summary == f"sound, quantized ({manifest.precision})"
     assert not any(path.is_symlink() for path in (tmp_path / "out").iterdir())
     assert (tmp_path / "out" / FILE).is_file()
 
