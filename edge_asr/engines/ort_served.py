@@ -35,7 +35,7 @@ def load_ort(
         profile_prefix: Where operator traces are written; empty for nowhere.
 
     Raises:
-        ConfigurationError: It can only be decoded greedily, and without rules of the native engine.
+        ConfigurationError: It can only be decoded greedily, without a decoding graph and rules of the native engine.
         ModelError: ONNX Runtime cannot load the files.
         ProviderUnavailable: The provider does not run all of it and no fallback is allowed.
     """
@@ -43,6 +43,10 @@ def load_ort(
         raise ConfigurationError(
             f"engine.decoding_method = {settings.decoding_method!r} does not work with provider "
             f"{choice.provider!r}; set it to 'greedy_search'"
+        )
+    if settings.graph and settings.use_graph:
+        raise ConfigurationError(
+            f"engine.graph = {settings.graph!r} does not work with provider {choice.provider!r}; leave it empty"
         )
     if has_rules(settings):
         raise ConfigurationError(

@@ -46,6 +46,12 @@ def test_beam_search_is_refused_with_what_works(tmp_path: Path) -> None:
         load_engine(tmp_path, manifest, settings)
 
 
+def test_a_graph_of_the_users_is_refused_and_not_passed_over(tmp_path: Path) -> None:
+    settings = EngineSettings(provider="ort:CPU", graph=str(tmp_path / "digits.fst"))
+    with pytest.raises(ConfigurationError, match=r"digits\.fst' does not work with provider 'ort:CPU'; leave it empty"):
+        load_engine(STARTER, read_manifest(STARTER / MANIFEST_FILE), settings)
+
+
 def test_a_family_without_a_search_here_is_refused(tmp_path: Path) -> None:
     files = tiny_models.write_paraformer_streaming(tmp_path)
     manifest = tiny_models.tiny_manifest("paraformer-streaming", files)

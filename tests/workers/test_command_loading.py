@@ -28,6 +28,14 @@ def test_a_ctc_model_gets_a_graph_of_the_configured_commands_while_it_is_loaded(
     assert not Path(engine.graph).exists()
 
 
+def test_where_onnx_runtime_decodes_there_is_no_graph_and_the_text_is_matched():
+    manifest = read_manifest(STARTER / "manifest.toml")
+    by_ort = EngineSettings(provider="ort:CPU")
+    with listening(STARTER, manifest, by_ort, CommandSettings(), TEXTS) as (book, engine):
+        assert engine == by_ort
+        assert isinstance(book.listening(None), NearestListening)
+
+
 def test_without_commands_a_model_is_loaded_as_ever():
     manifest = read_manifest(STARTER / "manifest.toml")
     with listening(STARTER, manifest, EngineSettings(), CommandSettings(), {}) as (book, engine):
