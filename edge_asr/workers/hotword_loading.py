@@ -14,6 +14,7 @@ from edge_asr.commands.token_trie import build_trie
 from edge_asr.engines.base import Hotword, TokenBias
 from edge_asr.engines.base64_vocabulary import read_vocabulary
 from edge_asr.engines.constrained_families import CONSTRAINED_FAMILIES
+from edge_asr.engines.providers import ort_provider
 from edge_asr.errors import ConfigurationError, ModelDamaged
 from edge_asr.families import FAMILIES, NO_HOTWORDS
 from edge_asr.manifest import ModelManifest
@@ -24,14 +25,19 @@ def why_no_hotwords(manifest: ModelManifest, settings: EngineSettings) -> str:
     """Why a model that is decoded like that takes none; empty where it does."""
     if manifest.family in CONSTRAINED_FAMILIES:
         return ""  # its decoder is our own
+    if ort_provider(settings.provider):
+        return f"provider {settings.provider!r} searches greedily only"
     family = FAMILIES.get(manifest.family)
     return family.why_no_hotwords(settings.decoding_method) if family else NO_HOTWORDS
 
 
 def expecting(engine: EngineSettings, manifest: ModelManifest) -> EngineSettings:
-    """The settings, with beam search where the model can be told then to expect words, as no other search can."""
+    """The settings, with beam search where the model can be told then to expect words, as no other search can.
+
+    ONNX Runtime's providers are searched greedily only.
+    """
     family = FAMILIES.get(manifest.family)
-    if family is None or family.why_no_hotwords("modified_beam_search"):
+    if family is None or ort_provider(engine.provider) or family.why_no_hotwords("modified_beam_search"):
         return engine
     return replace(engine, decoding_method="modified_beam_search")
 

@@ -36,6 +36,13 @@ def test_where_onnx_runtime_decodes_there_is_no_graph_and_the_text_is_matched():
         assert isinstance(book.listening(None), NearestListening)
 
 
+def test_where_onnx_runtime_decodes_a_transducer_is_searched_as_it_can_be():
+    manifest = read_manifest(TRANSDUCER / "manifest.toml")
+    by_ort = EngineSettings(provider="ort:CPU")
+    with listening(TRANSDUCER, manifest, by_ort, CommandSettings(), TEXTS) as (_book, engine):
+        assert engine == by_ort
+
+
 def test_without_commands_a_model_is_loaded_as_ever():
     manifest = read_manifest(STARTER / "manifest.toml")
     with listening(STARTER, manifest, EngineSettings(), CommandSettings(), {}) as (book, engine):

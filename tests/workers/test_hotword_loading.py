@@ -8,7 +8,7 @@ import pytest
 from edge_asr.errors import ConfigurationError
 from edge_asr.manifest import read_manifest
 from edge_asr.settings import EngineSettings
-from edge_asr.workers.hotword_loading import hotword_book, require_hotwords_possible
+from edge_asr.workers.hotword_loading import hotword_book, require_hotwords_possible, why_no_hotwords
 
 MODELS = Path(__file__).resolve().parents[2] / "models"
 TRANSDUCER = MODELS / "starter-en-transducer"
@@ -46,3 +46,9 @@ def test_a_damaged_bpe_model_costs_the_hotwords_and_not_the_model(tmp_path):
     book = hotword_book(tmp_path, manifest_of(TRANSDUCER), BEAM, {})
     assert book is not None
     assert book.why_not == "is not a SentencePiece model"
+
+
+def test_a_provider_that_only_searches_greedily_is_why_there_are_none() -> None:
+    manifest = manifest_of(TRANSDUCER)
+    why = why_no_hotwords(manifest, EngineSettings(provider="ort:CPU"))
+    assert why == "provider 'ort:CPU' searches greedily only"
