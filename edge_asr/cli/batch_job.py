@@ -110,13 +110,13 @@ def run_job(wishes: Wishes, settings: Settings) -> int:
         remark(f"nothing named is a recording: folders are searched for {', '.join(sorted(AUDIO_SUFFIXES))}")
     store = open_store()
     model = choose_model(store, settings.model, prefers_dictation=not settings.second_pass.model)
-    second = second_model(store, model.manifest, settings.second_pass)
     voices = enrolled_voices(store, settings.speakers)
-    if wishes.scheduler and (second or voices):
+    if wishes.scheduler and (settings.second_pass.model or voices):
         raise ConfigurationError(
             "workers of a cluster have neither a second pass nor the voices enrolled here; leave out second_pass.model "
             "and speakers.model, or --scheduler"
         )
+    second = second_model(store, model.manifest, settings.second_pass)
     note_of_words = "" if second else words_note(store, model, settings.engine.graph)
     note_of_voices = voices.note if voices else ""
     for note in (note_of_words, why_no_second_model(model.manifest, settings.second_pass), note_of_voices):

@@ -66,7 +66,9 @@ def load_ort(
     )
     recognizer = OrtRecognizer(files, family, runtime, threads=settings.threads, sample_rate_hz=manifest.sample_rate_hz)
     coverage = recognizer.coverage
-    choice = with_notes(choice, partly(choice.provider, coverage))
+    graph = "the model's decoding graph is left out: only sherpa-onnx decodes with one, on the CPU"
+    has_graph = "graph" in manifest.files and settings.use_graph
+    choice = with_notes(choice, partly(choice.provider, coverage), graph if has_graph else "")
     share = coverage.share if coverage.operators else None
     return OnlineEngine(recognizer, manifest, family, settings, choice, takes_batches=False, provider_share=share)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol
 
-from edge_asr.errors import ModelNotFound
+from edge_asr.errors import ConfigurationError, ModelNotFound
 from edge_asr.families import FAMILIES
 from edge_asr.manifest import ModelManifest
 from edge_asr.settings import SecondPassSettings, Settings
@@ -113,10 +113,18 @@ def second_model(store: ModelStore, first: ModelManifest, settings: SecondPassSe
 
     Raises:
         ModelError: It is not installed.
+        ConfigurationError: It does not hear whole segments.
     """
     if not settings.model or why_no_second_model(first, settings):
         return None
-    return store.resolve(settings.model)
+    model = store.resolve(settings.model)
+    family = FAMILIES.get(model.manifest.family)
+    if family is not None and family.kind != "segment":
+        raise ConfigurationError(
+            f"second_pass.model = {settings.model!r} does not hear whole segments; name a model that does not stream, "
+            "such as moonshine-tiny-en"
+        )
+    return model
 
 
 def why_no_second_model(first: ModelManifest, settings: SecondPassSettings) -> str:

@@ -57,6 +57,14 @@ def test_hotwords_of_the_configuration_are_expected_too(run, tmp_path, monkeypat
     assert (tmp_path / "out" / f"{clip.name}.txt").read_text() == "switch off the coffee machine in the closet\n"
 
 
+def test_a_second_pass_that_cannot_be_is_refused_before_the_first_recording(run, clips, tmp_path) -> None:
+    ran = run("batch", "-m", "starter-en", "--second-pass", "starter-en", "-o", tmp_path / "out", clips)
+
+    assert ran.status == 2
+    assert "second_pass.model = 'starter-en' does not hear whole segments" in ran.err
+    assert not (tmp_path / "out").exists()
+
+
 def test_bad_ones_are_named_at_the_end_and_again_in_the_next_run(run, clips, tmp_path) -> None:
     (clips / "bad.wav").write_bytes(b"RIFF")
     first = run("batch", "-m", "starter-en", "--json", "-o", tmp_path / "out", clips)

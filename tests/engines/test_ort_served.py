@@ -52,6 +52,16 @@ def test_a_graph_of_the_users_is_refused_and_not_passed_over(tmp_path: Path) -> 
         load_engine(STARTER, read_manifest(STARTER / MANIFEST_FILE), settings)
 
 
+@pytest.mark.model
+@pytest.mark.parametrize(("use_graph", "notes"), [(True, 1), (False, 0)])
+def test_leaving_out_the_models_own_graph_is_said(use_graph: bool, notes: int) -> None:
+    directory = STARTER.parent / "starter-en-fp32"
+    settings = EngineSettings(provider="ort:CPU", use_graph=use_graph)
+    engine = load_engine(directory, read_manifest(directory / MANIFEST_FILE), settings)
+    said = [note for note in engine.describe().notes if "the model's decoding graph is left out" in note]
+    assert len(said) == notes
+
+
 def test_a_family_without_a_search_here_is_refused(tmp_path: Path) -> None:
     files = tiny_models.write_paraformer_streaming(tmp_path)
     manifest = tiny_models.tiny_manifest("paraformer-streaming", files)
