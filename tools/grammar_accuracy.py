@@ -172,10 +172,13 @@ def arguments() -> argparse.Namespace:
         type=int,
         default=1,
         metavar="N",
-        help="only every Nth recording; digits go by speaker, take no even N",
+        help="only every Nth recording; an odd number, for the four speakers of the digits take turns",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures to FILE")
-    return parser.parse_args()
+    args = parser.parse_args()
+    if args.every < 1 or (args.every > 1 and args.every % 2 == 0):
+        parser.error(f"--every {args.every} would leave out whole speakers; take an odd number")
+    return args
 
 
 def others(task: Task, data: Path) -> Iterator[Clip]:
