@@ -31,7 +31,7 @@ CANDIDATES = 12
 
 MEMORY_COPIES = 6
 """Of the largest graph, while it and its settled copy are compared."""
-LARGE_MEMORY_COPIES = 3
+LARGE_MEMORY_COPIES = 4
 """Of one whose weights lie in a file of their own; it is not compared."""
 
 

@@ -70,4 +70,4 @@ def test_a_graph_with_its_weights_beside_it_is_copied_less_often(
 ) -> None:
     monkeypatch.setattr(room, "EXTERNAL_FROM_BYTES", 1)
     largest = max(path.stat().st_size for path in graph_files(original).values())
-    assert room.needed_memory_bytes(order(original, "int8")) == 3 * largest
+    assert room.needed_memory_bytes(order(original, "int8")) == 4 * largest
