@@ -32,8 +32,8 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True, tag="recipe"):
     model: str
     model_digest: str
     """Of all its files."""
-    settings_digest: str
-    """Of everything else that words depend on."""
+    settings_digests: dict[str, str]
+    """Of everything else that words depend on, by group of settings."""
     transcript_format: str
     channel: str
 
@@ -181,13 +181,19 @@ def _require_same(output: Path, lines: list[_Line], recipe: Recipe) -> None:
         ("files of the model", before.model_digest, recipe.model_digest),
         ("--format", before.transcript_format, recipe.transcript_format),
         ("--channel", before.channel, recipe.channel),
-        ("settings", before.settings_digest, recipe.settings_digest),
+        *_settings(before, recipe),
     ):
         if old != new:
             raise ConfigurationError(
                 f"{output} was begun with other {what} ({old}, now {new}), and its transcripts would not go together; "
                 "name another folder, or hear all recordings again with --again"
             )
+
+
+def _settings(before: Recipe, recipe: Recipe) -> Iterator[tuple[str, str, str]]:
+    for group in sorted(before.settings_digests.keys() | recipe.settings_digests.keys()):
+        old, new = (each.settings_digests.get(group, "none") for each in (before, recipe))
+        yield f"settings of {group}", old, new
 
 
 def _size(path: Path) -> int:

@@ -66,7 +66,7 @@ def recipe_of(order: Order, transcript_format: str) -> Recipe:
     return Recipe(
         model=order.model,
         model_digest=_digest(order.digests),
-        settings_digest=_digest(_what_words_depend_on(order)),
+        settings_digests={group: _digest(value) for group, value in _what_words_depend_on(order).items()},
         transcript_format=transcript_format,
         channel=order.channel,
     )
@@ -88,10 +88,10 @@ def _what_words_depend_on(order: Order) -> dict[str, Any]:
         "engine": engine,
         "endpoint": groups["endpoint"],
         "text": groups["text"],
-        "has_punctuation": bool(order.configure.punctuation_model),
+        "punctuation": bool(order.configure.punctuation_model),
         "commands": commands,
         "hotwords": list(order.configure.hotwords.values()),
-        "has_vad": bool(order.configure.vad_model),
+        "vad": bool(order.configure.vad_model),
     }
 
 

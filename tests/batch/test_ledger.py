@@ -15,7 +15,7 @@ from edge_asr.batch.ledger import FILE, FOLDER, Entry, Ledger, Recipe
 from edge_asr.batch.recordings import Recording, stamp_of
 from edge_asr.errors import BatchBusy, ConfigurationError
 
-RECIPE = Recipe(model="m", model_digest="1", settings_digest="2", transcript_format="text", channel="mix")
+RECIPE = Recipe(model="m", model_digest="1", settings_digests={"engine": "2"}, transcript_format="text", channel="mix")
 
 
 @pytest.fixture
@@ -112,6 +112,11 @@ def test_half_a_line_is_cut_off_and_the_next_one_is_whole(heard, recording, reop
 def test_transcripts_of_two_kinds_never_share_a_folder(heard, field, words, reopened) -> None:
     with pytest.raises(ConfigurationError, match=f"was begun with other {words}.*--again"):
         reopened(heard, msgspec.structs.replace(RECIPE, **{field: "other"}))
+
+
+def test_the_settings_that_differ_are_named(heard, reopened) -> None:
+    with pytest.raises(ConfigurationError, match=r"was begun with other settings of second_pass \(none, now 3\)"):
+        reopened(heard, msgspec.structs.replace(RECIPE, settings_digests={"engine": "2", "second_pass": "3"}))
 
 
 @pytest.mark.parametrize("has_bad_one", [False, True])
