@@ -22,11 +22,12 @@ from itertools import pairwise
 from pathlib import Path
 
 from edge_asr.cli.recordings import open_recordings
-from edge_asr.cli.stores import installed_vad, open_store
+from edge_asr.cli.stores import open_store
 from edge_asr.clock import MonotonicClock
 from edge_asr.requests import SessionOptions
 from edge_asr.sessions.decode_loop import DecodeLoop
 from edge_asr.settings import Settings
+from edge_asr.store.voice_activity import installed_vad
 from edge_asr.transcription import transcribe
 from edge_asr.workers.configuration import pack
 from edge_asr.workers.loading import load_model

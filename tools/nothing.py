@@ -16,12 +16,13 @@ import numpy as np
 from conversation import RATE_HZ
 
 from edge_asr.audio import AudioChunk, Float32Array
-from edge_asr.cli.stores import installed_vad, open_store
+from edge_asr.cli.stores import open_store
 from edge_asr.clock import MonotonicClock
 from edge_asr.events import Final, Partial
 from edge_asr.requests import SessionOptions
 from edge_asr.sessions.decode_loop import DecodeLoop
 from edge_asr.settings import EndpointSettings, GateSettings, SchedulerSettings, Settings
+from edge_asr.store.voice_activity import installed_vad
 from edge_asr.workers.configuration import pack
 from edge_asr.workers.loaded_model import LoadedModel
 from edge_asr.workers.loading import load_model

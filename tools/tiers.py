@@ -17,7 +17,7 @@ import numpy as np
 from prompts import Prompt, load_prompts
 
 from edge_asr.audio import AudioChunk
-from edge_asr.cli.stores import DICTATION_MODEL, installed_vad, open_store
+from edge_asr.cli.stores import DICTATION_MODEL, open_store
 from edge_asr.clock import MonotonicClock
 from edge_asr.engines.second_pass import InlinePass
 from edge_asr.events import Final, Notice, Partial
@@ -25,6 +25,7 @@ from edge_asr.requests import SessionOptions
 from edge_asr.scoring import score
 from edge_asr.sessions.decode_loop import DecodeLoop
 from edge_asr.settings import GateSettings, SecondPassSettings, Settings
+from edge_asr.store.voice_activity import installed_vad
 from edge_asr.workers.configuration import pack
 from edge_asr.workers.loaded_model import LoadedModel
 from edge_asr.workers.loading import load_model

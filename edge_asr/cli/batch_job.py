@@ -26,7 +26,7 @@ from edge_asr.cli.batch_report import json_report, sentence
 from edge_asr.cli.messages import complain, remark
 from edge_asr.cli.recording_progress import recording_bar
 from edge_asr.cli.recordings import STANDARD_INPUT
-from edge_asr.cli.stores import choose_model, installed_vad, open_store, words_note
+from edge_asr.cli.stores import choose_model, open_store, words_note
 from edge_asr.cli.transcription_job import heeding_hotwords
 from edge_asr.cli.transcripts import SUFFIXES, RecordingTranscript, TranscriptFormat, document
 from edge_asr.errors import ConfigurationError, InputError
@@ -34,6 +34,7 @@ from edge_asr.requests import Channel
 from edge_asr.resources.memory import available_bytes, total_bytes
 from edge_asr.settings import Settings, WorkerSettings
 from edge_asr.store.store import InstalledModel
+from edge_asr.store.voice_activity import installed_vad
 from edge_asr.workers.enrolled import enrolled_voices
 from edge_asr.workers.loading import needed_bytes
 from edge_asr.workers.models import installed_punctuation, second_model, why_no_second_model

@@ -12,10 +12,11 @@ from edge_asr import __version__
 from edge_asr.batch.hearing import Hearer
 from edge_asr.batch.messages import Done, Order, Task, Unfit, Unusable
 from edge_asr.batch.order import digests_of
-from edge_asr.cli.stores import installed_vad, open_store
+from edge_asr.cli.stores import open_store
 from edge_asr.errors import EdgeAsrError, ModelError, ModelNotFound
 from edge_asr.manifest import MANIFEST_FILE, read_manifest
 from edge_asr.store.store import InstalledModel, ModelStore
+from edge_asr.store.voice_activity import installed_vad
 from edge_asr.workers.models import installed_punctuation
 
 _lock = threading.Lock()

@@ -22,7 +22,7 @@ from edge_asr.bench.wording import counted
 from edge_asr.cli import exit_codes
 from edge_asr.cli.bench_wishes import Wishes
 from edge_asr.cli.messages import remark, warn
-from edge_asr.cli.stores import choose_model, installed_vad, open_store
+from edge_asr.cli.stores import choose_model, open_store
 from edge_asr.engines.provider_table import PROVIDERS
 from edge_asr.engines.providers import providers_of
 from edge_asr.errors import InputError, error_of
@@ -31,6 +31,7 @@ from edge_asr.resources.board import read_board
 from edge_asr.resources.topology import read_topology
 from edge_asr.settings import Settings
 from edge_asr.store.store import InstalledModel
+from edge_asr.store.voice_activity import installed_vad
 from edge_asr.workers.configuration import pack
 from edge_asr.workload import ClipAudio, bundled_clips, clips_for, load_clip
 

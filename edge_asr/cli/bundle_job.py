@@ -11,13 +11,14 @@ from typing import cast, get_args
 from edge_asr.cli.configuration import merge, read_layer
 from edge_asr.cli.messages import remark
 from edge_asr.cli.options import require_folder
-from edge_asr.cli.stores import VAD_MODEL, choose_model, open_store
+from edge_asr.cli.stores import choose_model, open_store
 from edge_asr.deployment.bundle import TOP, Contents, write_bundle
 from edge_asr.deployment.own_wheel import own_wheel
 from edge_asr.deployment.target import Machine, Release
 from edge_asr.errors import ConfigurationError
 from edge_asr.store.digest import check_files
 from edge_asr.store.store import InstalledModel, ModelStore
+from edge_asr.store.voice_activity import VAD_MODEL
 
 SUFFIXES = (".tar", ".tar.gz", ".tgz")
 """How names of archives end that ``tar xf`` is told to unpack."""

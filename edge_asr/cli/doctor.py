@@ -50,10 +50,11 @@ def examine(invocation: Invocation, *, as_json: bool = False) -> int:
 
 
 def _examine(invocation: Invocation) -> Iterator[Finding]:
-    from edge_asr.cli.stores import active_name, choose_model, installed_vad, open_store
+    from edge_asr.cli.stores import active_name, choose_model, open_store
     from edge_asr.diagnosis import examination
     from edge_asr.diagnosis.storage import model_findings
     from edge_asr.errors import ModelError
+    from edge_asr.store.voice_activity import installed_vad
 
     settings = invocation.configuration().settings
     store = open_store()

@@ -13,12 +13,13 @@ import click
 from edge_asr.cli.messages import complain, remark, warn
 from edge_asr.cli.options import DEFAULT_MAX_WER, FiniteRange, Invocation, common_options, json_option, pass_invocation
 from edge_asr.cli.progress import download_progress
-from edge_asr.cli.stores import VAD_MODEL, installed_vad, open_store
+from edge_asr.cli.stores import open_store
 from edge_asr.errors import ConfigurationError, EdgeAsrError, ModelDamaged, ModelNotFound
 from edge_asr.families import FAMILIES
 from edge_asr.manifest import ModelManifest, read_manifest
 from edge_asr.settings import EngineSettings
 from edge_asr.store.store import InstalledModel, ModelStore, likely_meant
+from edge_asr.store.voice_activity import VAD_MODEL, installed_vad
 
 
 @click.group()

@@ -14,9 +14,10 @@ from edge_asr.cli import exit_codes
 from edge_asr.cli.messages import remark, warn
 from edge_asr.cli.quantize_progress import quantize_progress
 from edge_asr.cli.quantize_times import read_board_times
-from edge_asr.cli.stores import installed_vad, open_store
+from edge_asr.cli.stores import open_store
 from edge_asr.errors import ConfigurationError, LibraryMissing
 from edge_asr.settings import Settings
+from edge_asr.store.voice_activity import installed_vad
 
 if TYPE_CHECKING:
     from edge_asr.quantize.choices import WeightAlgorithm

@@ -20,7 +20,7 @@ from edge_asr.cli import exit_codes
 from edge_asr.cli.bench_job import Workloads, plain, task_of
 from edge_asr.cli.messages import remark
 from edge_asr.cli.options import require_folder
-from edge_asr.cli.stores import choose_model, installed_vad, open_store
+from edge_asr.cli.stores import choose_model, open_store
 from edge_asr.engines.provider_table import CPU, RKNN_CHIPS
 from edge_asr.engines.providers import known_provider, providers_here, providers_of
 from edge_asr.resources.board import BoardFingerprint, read_board
@@ -29,6 +29,7 @@ from edge_asr.resources.memory import available_bytes, total_bytes
 from edge_asr.resources.topology import Topology, read_topology
 from edge_asr.settings import Settings
 from edge_asr.store.store import InstalledModel, ModelStore
+from edge_asr.store.voice_activity import installed_vad
 
 EXPECTED_S: dict[Length, float] = {"quick": 20, "default": 90, "long": 750}
 

@@ -12,8 +12,6 @@ from edge_asr.store.store import DEFAULT_MODEL, InstalledModel, ModelStore
 DICTATION_MODEL = "moonshine-tiny-en"
 """Preferred by ``transcribe`` where it is installed: it hears open speech."""
 
-VAD_MODEL = "silero-vad"
-
 
 def open_store() -> ModelStore:
     """The store as the environment says."""
@@ -58,12 +56,6 @@ def words_note(store: ModelStore, model: InstalledModel, graph: str = "") -> str
     if not note or store.installed_or_none(DICTATION_MODEL) is None:
         return note
     return f"{note.partition(';')[0]}; for open speech say -m {DICTATION_MODEL}, which is installed"
-
-
-def installed_vad(store: ModelStore) -> Path | None:
-    """The file of the voice activity model, where it is installed."""
-    model = store.installed_or_none(VAD_MODEL)
-    return model.directory / model.manifest.files["model"].path if model else None
 
 
 def active_name(store: ModelStore) -> str:

@@ -14,7 +14,7 @@ from edge_asr.cli import exit_codes
 from edge_asr.cli.messages import complain, remark, warn
 from edge_asr.cli.recording_progress import PartialLine, Show, recording_bar
 from edge_asr.cli.recordings import STANDARD_INPUT, open_recordings
-from edge_asr.cli.stores import choose_model, installed_vad, open_store, words_note
+from edge_asr.cli.stores import choose_model, open_store, words_note
 from edge_asr.cli.transcript_output import TranscriptOutput, open_output
 from edge_asr.cli.transcripts import RecordingTranscript, TranscriptFormat
 from edge_asr.clock import MonotonicClock
@@ -28,6 +28,7 @@ from edge_asr.sources.base import AudioSource
 from edge_asr.sources.paced import PacedSource
 from edge_asr.sources.pcm import PcmLayout, parse_layout
 from edge_asr.store.store import InstalledModel, ModelStore
+from edge_asr.store.voice_activity import installed_vad
 from edge_asr.transcription import transcribe
 from edge_asr.workers.configuration import pack
 from edge_asr.workers.enrolled import enrolled_voices

@@ -17,7 +17,7 @@ from edge_asr.cli.bench_job import Workloads, show_progress, task_of
 from edge_asr.cli.board_profile import ModelProfile, board_digest, write_profile
 from edge_asr.cli.messages import remark, warn
 from edge_asr.cli.options import require_folder
-from edge_asr.cli.stores import choose_model, installed_vad, open_store, writable_root
+from edge_asr.cli.stores import choose_model, open_store, writable_root
 from edge_asr.engines.provider_table import CPU
 from edge_asr.engines.providers import known_provider
 from edge_asr.resources.board import read_board
@@ -25,6 +25,7 @@ from edge_asr.resources.memory import available_bytes
 from edge_asr.resources.topology import read_topology
 from edge_asr.settings import Settings
 from edge_asr.store.store import InstalledModel
+from edge_asr.store.voice_activity import installed_vad
 
 EVIDENCE_FILE = "board-profile.json"
 

@@ -10,11 +10,10 @@ from edge_asr.families import FAMILIES
 from edge_asr.manifest import ModelManifest
 from edge_asr.settings import SecondPassSettings, Settings
 from edge_asr.store.store import InstalledModel, ModelStore
+from edge_asr.store.voice_activity import installed_vad
 from edge_asr.workers.base import OfferedModel
 from edge_asr.workers.enrolled import enrolled_voices
 from edge_asr.workers.served_model import ServedModel
-
-VAD_MODEL = "silero-vad"
 
 LONGEST_NAME = 40
 """Characters of a client's own word that are repeated to it."""
@@ -95,9 +94,9 @@ def served(store: ModelStore, model: InstalledModel, settings: Settings) -> Serv
     second = second_model(store, model.manifest, settings.second_pass)
     wake = store.resolve(settings.wake.model) if settings.wake.phrases else None
     voices = enrolled_voices(store, settings.speakers)
-    vad = store.installed_or_none(VAD_MODEL)
-    vad_model = vad.directory / vad.manifest.files["model"].path if vad else None
-    return ServedModel(model.manifest, model.directory, settings, vad_model, punctuation, second, wake, voices)
+    return ServedModel(
+        model.manifest, model.directory, settings, installed_vad(store), punctuation, second, wake, voices
+    )
 
 
 def installed_punctuation(store: ModelStore) -> Path | None:

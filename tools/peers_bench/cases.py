@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from edge_asr.cli.stores import installed_vad, open_store
+from edge_asr.cli.stores import open_store
 from edge_asr.families import FAMILIES
 from edge_asr.store.store import InstalledModel, ModelStore
+from edge_asr.store.voice_activity import installed_vad
 from tools.peers_bench.adapters.commands import edge_asr_program, sherpa_program
 from tools.peers_bench.adapters.library import LibraryPeer
 from tools.peers_bench.adapters.server import ServerPeer, edge_asr_daemon, sherpa_server
