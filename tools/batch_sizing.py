@@ -128,7 +128,9 @@ def measure_foreman_s(folder: Path, transcripts: int = 200) -> float:
     from edge_asr.batch.ledger import Entry, Ledger, Recipe
     from edge_asr.batch.transcripts import write_transcripts
 
-    recipe = Recipe(model="m", model_digest="", settings_digests={"engine": ""}, transcript_format="json", channel="mix")
+    recipe = Recipe(
+        model="m", model_digest="", settings_digests={"engine": ""}, transcript_format="json", channel="mix"
+    )
     ledger = Ledger.open(folder, recipe)
     began_s = time.perf_counter()
     for number in range(transcripts):
