@@ -225,6 +225,7 @@ def complaints(found: dict[str, Any]) -> list[str]:
         "refusals are unclear": not found["unclear"],
         "accepted sessions were lost": not found["lost"] and found["accepted"] == found["finished"],
         "steps were late": found["late_share"] is not None and found["late_share"] <= MOST_LATE_SHARE,
+        "nothing was asked": bool(found["answers"]),
         "questions were answered late": all(each["judged_ms"] <= MOST_ANSWER_MS for each in found["answers"].values()),
         "audio waits": found["backlog_s"] == 0,
         "memory grew": found["memory_growth_bytes"] <= MOST_GROWTH_BYTES,

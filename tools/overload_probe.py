@@ -27,10 +27,11 @@ class Probe:
     def __init__(self, daemon: Daemon) -> None:
         self.answers_ms: dict[str, list[float]] = {}
         self._questions: Mapping[str, Callable[[], None]] = {
-            "health": lambda: _get(f"{daemon.http}/health"),
+            "health": lambda: _get(f"{daemon.http}/health/ready"),
             "metrics": lambda: _get(f"{daemon.http}/metrics"),
             "describe": lambda: describe(daemon.wyoming_port),
         }
+        self._failure: Exception | None = None
         self._has_ended = threading.Event()
         self._thread = threading.Thread(target=self._ask, daemon=True)
 
@@ -45,15 +46,27 @@ class Probe:
         self._thread.join()
 
     def figures(self) -> dict[str, dict[str, float]]:
-        """By question; see :func:`figures_of`."""
+        """By question; see :func:`figures_of`.
+
+        Raises:
+            OSError: A question was not answered, so that there are no figures.
+        """
+        if self._failure is not None:
+            raise self._failure
         return {name: figures_of(answers) for name, answers in self.answers_ms.items()}
 
     def _ask(self) -> None:
-        while not self._has_ended.wait(EVERY_S):
-            for name, question in self._questions.items():
-                asked = time.perf_counter()
-                question()
-                self.answers_ms.setdefault(name, []).append(1000 * (time.perf_counter() - asked))
+        try:
+            while not self._has_ended.wait(EVERY_S):
+                self._ask_each()
+        except OSError as error:
+            self._failure = error
+
+    def _ask_each(self) -> None:
+        for name, question in self._questions.items():
+            asked = time.perf_counter()
+            question()
+            self.answers_ms.setdefault(name, []).append(1000 * (time.perf_counter() - asked))
 
 
 def figures_of(answers_ms: list[float]) -> dict[str, float]:

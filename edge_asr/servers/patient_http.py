@@ -2,14 +2,13 @@
 
 uvicorn keeps a connection that never finishes a head, and counts it against a limit beyond which it answers everybody
 503, the health check too. Here a flood of idle connections only pushes out its own kind: a new connection closes the
-oldest idle one, so that whoever asks something gets an answer. Those that are busy are bounded by what they do: the
-websocket doors and the uploads count themselves.
+one that has been idle longest, so that whoever asks something gets an answer. Those that are busy are bounded by what
+they do: the websocket doors and the uploads count themselves.
 """
 
 from __future__ import annotations
 
 import asyncio
-import itertools
 import logging
 
 import h11
@@ -20,6 +19,12 @@ from edge_asr.settings import LimitSettings
 
 MOST_IDLE = 64
 """Connections without a request that are kept; keep-alive of ordinary clients, and room for port scanners."""
+
+MOST_NEW = 256
+"""Connections without a request while the oldest of them is new: many clients that come at one moment, whose requests
+are about to be read, are not pushed out by each other."""
+
+NEW_S = 1.0
 
 _REFUSAL = (
     b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 10\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\n"
@@ -48,12 +53,11 @@ class _PatientHttp(H11Protocol):
 
     hello_timeout_s: float
     max_per_address: int
-    _numbers = itertools.count()
     _deadline: asyncio.TimerHandle | None = None
+    idle_since_s = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self.number = next(self._numbers)
         address = _address_of(self)
         if is_crowding(address, map(_address_of, self.connections), self.max_per_address):
             logger.warning("http %s: more than %d connections from there", address, self.max_per_address)
@@ -88,6 +92,7 @@ class _PatientHttp(H11Protocol):
 
     def _await_head(self) -> None:
         self._stop_waiting()
+        self.idle_since_s = self.loop.time()
         if not self.transport.is_closing():
             self._deadline = self.loop.call_later(self.hello_timeout_s, self._close_silent)
 
@@ -101,8 +106,11 @@ class _PatientHttp(H11Protocol):
 
     def _make_room(self) -> None:
         idle = [other for other in self.connections if isinstance(other, _PatientHttp) and other.is_idle]
-        if len(idle) > MOST_IDLE:
-            min(idle, key=lambda other: other.number).transport.abort()
+        if len(idle) <= MOST_IDLE:
+            return
+        longest = min(idle, key=lambda other: other.idle_since_s)
+        if len(idle) > MOST_NEW or self.loop.time() - longest.idle_since_s > NEW_S:
+            longest.transport.abort()
 
 
 def _address_of(connection: object) -> str:

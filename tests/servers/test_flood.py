@@ -88,6 +88,17 @@ async def test_health_answers_while_idle_connections_pile_up(said: bytes) -> Non
         assert not newest.at_eof()
 
 
+async def test_clients_that_come_at_one_moment_are_all_answered() -> None:
+    async with http_door(ScriptedRecognizer()) as base:
+        held = await asyncio.gather(*(connect(base) for _ in range(2 * MOST_IDLE)))
+        for _, writer in held:
+            writer.write(b"GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        answers = [await reader.read() for reader, _ in held]
+        assert [answer.split(b"\r\n")[0] for answer in answers] == [b"HTTP/1.1 200 OK"] * len(held)
+        for _, writer in held:
+            writer.close()
+
+
 async def test_health_answers_while_every_websocket_is_taken() -> None:
     limits = LimitSettings(max_sessions=1, hello_timeout_s=20)
     async with http_door(ScriptedRecognizer(), limits=limits) as base, contextlib.AsyncExitStack() as stack:

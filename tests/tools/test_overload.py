@@ -35,6 +35,7 @@ def test_a_run_that_holds_is_not_complained_about() -> None:
         ({"finished": 4}, "accepted sessions were lost"),
         ({"late_share": 0.011}, "steps were late"),
         ({"late_share": None}, "steps were late"),
+        ({"answers": {}}, "nothing was asked"),
         ({"answers": {"metrics": {"judged_ms": 101.0}}}, "questions were answered late"),
         ({"backlog_s": 0.3}, "audio waits"),
         ({"memory_growth_bytes": 30_000_000}, "memory grew"),
