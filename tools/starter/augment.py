@@ -9,6 +9,8 @@ from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
+import soxr
+from scipy.fft import irfft, next_fast_len, rfft, rfftfreq
 from scipy.signal import butter, fftconvolve, sosfilt
 
 Float32Array = npt.NDArray[np.float32]
@@ -56,6 +58,27 @@ def band(sound: Float32Array, draw: np.random.Generator) -> Float32Array:
     return filtered.astype(np.float32)
 
 
+def telephone(sound: Float32Array, draw: np.random.Generator) -> Float32Array:
+    """What is left of a recording at 8 kHz, every second time with the eight bits of the µ-law (ITU-T G.711)."""
+    narrow = soxr.resample(sound, RATE_HZ, RATE_HZ // 2)
+    if draw.random() < 0.5:
+        peak = float(np.abs(narrow).max()) + 1e-9
+        compressed = np.sign(narrow) * np.log1p(255 * np.abs(narrow) / peak) / np.log(256)
+        coarse = np.round(compressed * 127) / 127
+        narrow = (np.sign(coarse) * np.expm1(np.abs(coarse) * np.log(256)) / 255 * peak).astype(np.float32)
+    return np.resize(soxr.resample(narrow, RATE_HZ // 2, RATE_HZ), sound.size).astype(np.float32)
+
+
+def colour(sound: Float32Array, draw: np.random.Generator) -> Float32Array:
+    """What a microphone and its distance do: a smooth curve over the octaves, at most 9 dB up or down."""
+    size = next_fast_len(sound.size, real=True)
+    curve_db = np.interp(
+        np.log2(np.maximum(rfftfreq(size, 1 / RATE_HZ), 60)), np.linspace(np.log2(60), 13, 7), draw.uniform(-9, 9, 7)
+    )
+    shaped = irfft(rfft(sound, size) * (10 ** (curve_db / 20)).astype(np.float32), size)[: sound.size]
+    return shaped * np.float32(np.abs(sound).max() / (np.abs(shaped).max() + 1e-9))
+
+
 def change_speed(sound: Float32Array, factor: float) -> Float32Array:
     """Faster and higher (above 1) or slower and lower."""
     places = np.arange(0, sound.size - 1, factor)
@@ -78,13 +101,19 @@ def noise_like_a_place(
 def augment(
     sound: Float32Array, strength: float, draw: np.random.Generator, other_speech: Callable[[], Float32Array]
 ) -> Float32Array:
-    """The full chain: speed, room, silences around, band, noise, level, clipping."""
+    """The full chain: speed, room, silences around, microphone, band, noise, level, clipping."""
     if draw.random() < 0.7 * strength:
         sound = change_speed(sound, draw.uniform(0.86, 1.18))
     if draw.random() < 0.4 * strength:
         sound = room(sound, draw)
-    sound = np.pad(sound, (int(draw.uniform(0.05, 0.6) * RATE_HZ), int(draw.uniform(0.3, 0.8) * RATE_HZ)))
-    if draw.random() < 0.3 * strength:
+    # Recordings cut to the word begin without a pause.
+    pause_s = draw.uniform(0.05, 0.6) if draw.random() < 0.8 else 0.02
+    sound = np.pad(sound, (int(pause_s * RATE_HZ), int(draw.uniform(0.3, 0.8) * RATE_HZ)))
+    if draw.random() < 0.7 * strength:
+        sound = colour(sound, draw)
+    if draw.random() < 0.4 * strength:
+        sound = telephone(sound, draw)
+    elif draw.random() < 0.3 * strength:
         sound = band(sound, draw)
     if draw.random() < 0.6 * strength:
         noise = noise_like_a_place(sound.size, draw, other_speech)
@@ -94,6 +123,26 @@ def augment(
     if draw.random() < 0.05 * strength:
         sound = np.clip(sound * 4, -0.9, 0.9)
     return sound.astype(np.float32)
+
+
+def other_throat(features: Float32Array, factor: float) -> Float32Array:
+    """As if the speaker's vocal tract were ``factor`` times as long: the envelope moves along the frequencies.
+
+    ``features`` are (frames, 80) log mel energies from 20 to 7600 Hz, as ``features.py`` makes them. Vocal tract length
+    perturbation after Jaitly and Hinton, 2013, without the fold at the upper edge: the last band is held instead.
+    """
+    lowest, highest = _mel(20.0), _mel(7600.0)
+    centres = np.linspace(lowest, highest, features.shape[1] + 2)[1:-1]
+    hertz = 700 * np.expm1(centres / 1127)
+    places = (np.array([_mel(f * factor) for f in hertz]) - centres[0]) / (centres[1] - centres[0])
+    places = np.clip(places, 0, features.shape[1] - 1)
+    below = np.minimum(places.astype(int), features.shape[1] - 2)
+    share = (places - below).astype(np.float32)
+    return features[:, below] * (1 - share) + features[:, below + 1] * share
+
+
+def _mel(hertz: float) -> float:
+    return float(1127 * np.log1p(hertz / 700))
 
 
 def mask_features(features: Float32Array, strength: float, draw: np.random.Generator) -> Float32Array:

@@ -10,17 +10,19 @@ import corpus
 import numpy as np
 import sentencepiece
 import torch
-from augment import augment, coloured_noise, mask_features
+from augment import augment, coloured_noise, mask_features, other_throat
 from features import filter_banks
 from torch.utils.data import IterableDataset, get_worker_info
 
-WEIGHTS = {"kokoro": 0.42, "hibari": 0.22, "flite": 0.12, "espeak": 0.16, "festival": 0.08}
+WEIGHTS = {"kokoro": 0.42, "hibari": 0.16, "flite": 0.11, "espeak": 0.14, "festival": 0.07, "people": 0.1}
 """How often an engine is drawn, whatever the number of its utterances."""
 
 FRAMES_PER_BATCH = 2000
 POOL = 96
 SILENCE = 0.015
 PAIR = 0.12
+OTHER_THROAT = 1.0
+"""How often, at full strength, a voice gets another vocal tract."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,8 @@ class BatchSource(IterableDataset):
             sound, label = np.concatenate([sound, gap, second.sound()]), f"{label} {second.text}"
         other_speech: Callable[[], np.ndarray] = lambda: self._pick(book).sound()  # noqa: E731 - a closure over one draw
         features = filter_banks(augment(sound, self._strength, draw, other_speech))
+        if draw.random() < OTHER_THROAT * self._strength:
+            features = other_throat(features, draw.uniform(0.86, 1.16))
         return mask_features(features, self._strength, draw), self._spell.encode(label)
 
     def _grouped(self, pool: list[tuple[np.ndarray, list[int]]]) -> Iterator[Batch]:
