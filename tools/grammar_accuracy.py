@@ -172,7 +172,7 @@ def arguments() -> argparse.Namespace:
         type=int,
         default=1,
         metavar="N",
-        help="only every Nth recording; an odd number of digits, whose four speakers take turns, and 2 of the orders for "
+        help="only every Nth recording; an odd number of digits, whose four speakers take turns; 2 of the orders for "
         "those that starter-en was not trained on",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures to FILE")

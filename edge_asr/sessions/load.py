@@ -96,7 +96,7 @@ class WorkerLoad:
         self._talked_s = keep * self._talked_s + self._talking(report) * report.seconds
         self._listened_s = keep * self._listened_s + report.live_sessions * report.seconds
         self._audio_s = keep * self._audio_s + report.live_audio_s
-        self._decode_s = keep * self._decode_s + report.live_decode_s
+        self._decode_s = keep * self._decode_s + report.live_decode_s + report.steps.around_seconds
         # A model of whole stretches has no steps that come at a time: decoding one stretch makes all others wait.
         if self.chunk_s and report.late_steps > LATE_SHARE * report.live_steps:
             self._correction = max(LEAST_CORRECTION, self._correction * LATE_FACTOR)

@@ -1,8 +1,9 @@
 """What a decoding step costs by the number of streams in it, and how many streams can be carried at that; pure.
 
 A step of n streams takes about a + b n: what every step costs, and what a stream adds. Both are fitted by least squares
-to the sums that a worker reports, newer steps counting more. From them follows how many streams that talk without a
-pause keep up, without one of them having been refused to find out.
+to the sums that a worker reports, newer steps counting more. What the worker does around its steps, taking audio in and
+giving text out, is added to b: with a small model it is half as much again. From them follows how many streams that
+talk without a pause keep up, without one of them having been refused to find out.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ class StepSums:
     """Of t."""
     stream_seconds: float = 0.0
     """Of n t."""
+    around_seconds: float = 0.0
+    """That the worker's own threads worked outside the steps."""
 
     def __add__(self, other: StepSums) -> StepSums:
         return StepSums(
@@ -41,6 +44,7 @@ class StepSums:
             self.streams_squared + other.streams_squared,
             self.seconds + other.seconds,
             self.stream_seconds + other.stream_seconds,
+            self.around_seconds + other.around_seconds,
         )
 
     def times(self, factor: float) -> StepSums:
@@ -51,6 +55,7 @@ class StepSums:
             factor * self.streams_squared,
             factor * self.seconds,
             factor * self.stream_seconds,
+            factor * self.around_seconds,
         )
 
 
@@ -98,10 +103,11 @@ class StepCostFit:
         if sums.steps < LEAST_STEPS:
             return None
         mean_streams, mean_s = sums.streams / sums.steps, sums.seconds / sums.steps
+        around_s = sums.around_seconds / sums.streams
         variance = sums.streams_squared / sums.steps - mean_streams**2
         if variance < LEAST_VARIANCE:
             # Nothing is known of larger steps: suppose that sharing them saves nothing.
-            return StepCost(0.0, mean_s / mean_streams)
+            return StepCost(0.0, mean_s / mean_streams + around_s)
         slope = (sums.stream_seconds / sums.steps - mean_streams * mean_s) / variance
         stream_s = min(max(slope, 0.0), mean_s / mean_streams)
-        return StepCost(mean_s - stream_s * mean_streams, stream_s)
+        return StepCost(mean_s - stream_s * mean_streams, stream_s + around_s)

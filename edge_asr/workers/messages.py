@@ -218,6 +218,8 @@ class Stats(msgspec.Struct, frozen=True, tag="stats"):
     """Of ``audio_s``, that of sessions somebody waits for."""
     steps: tuple[int, ...] = ()
     """Steps by how long they took, in the buckets of :data:`edge_asr.tally.STEPS_S`."""
+    around_s: float = 0.0
+    """CPU time of the reading and the decoding thread outside the engine."""
     second_passes_skipped: int = 0
     """Finals that should have come from the second model and did not."""
 

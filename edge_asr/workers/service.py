@@ -185,7 +185,7 @@ class Service:
     def _give_credit(self, session_id: str, total_bytes: int, is_resting: bool) -> None:
         self._link.send(Consumed(session_id, total_bytes, is_resting))
 
-    def _report(self, loop: DecodeLoop) -> None:
+    def _report(self, loop: DecodeLoop, reading_s: float) -> None:
         figures = loop.figures()
         self._link.send(
             Stats(
@@ -212,6 +212,8 @@ class Service:
                 live_decode_s=loop.work.live_decode_s,
                 late_streams=loop.work.late_streams,
                 live_audio_s=figures.live_audio_s,
+                # The engine's first thread is this one.
+                around_s=reading_s + time.thread_time() - figures.decode_s,
                 steps=loop.steps.counts,
                 second_passes_skipped=figures.second_passes_skipped,
             )
@@ -235,7 +237,8 @@ class Service:
             # This thread says that the process lives, the decode thread that it decodes: a long step keeps only the
             # second one waiting.
             self._link.send(Heartbeat())
-            self._runner.ask(self._report)
+            reading_s = time.thread_time()
+            self._runner.ask(lambda loop: self._report(loop, reading_s))
 
 
 def _end_process(_fault: BaseException) -> None:

@@ -97,6 +97,7 @@ class Vitals:
                     streams_squared=stats.streams_squared - before.streams_squared,
                     seconds=stats.decode_s - before.decode_s,
                     stream_seconds=stats.stream_decode_s - before.stream_decode_s,
+                    around_seconds=max(0.0, stats.around_s - before.around_s),
                 ),
                 live_steps=stats.live_streams - before.live_streams,
                 live_audio_s=stats.live_audio_s - before.live_audio_s,

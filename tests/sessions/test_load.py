@@ -15,12 +15,14 @@ def loaded(settings: AdmissionSettings | None = None, chunk_s: float = CHUNK_S) 
     return WorkerLoad(settings or AdmissionSettings(), chunk_s, max_batch=16, cores=1)
 
 
-def report(sessions: int, talking: float, *, seconds: float = 1.0, step_s: float = 0.01, late: int = 0) -> Report:
+def report(
+    sessions: int, talking: float, *, seconds: float = 1.0, step_s: float = 0.01, late: int = 0, around_s: float = 0.0
+) -> Report:
     """What one second of work looks like with so many sessions, of which so many talk, in steps of one stream."""
     steps = talking * seconds / CHUNK_S
     return Report(
         seconds=seconds,
-        steps=StepSums(steps, steps, steps, steps * step_s, steps * step_s),
+        steps=StepSums(steps, steps, steps, steps * step_s, steps * step_s, around_s),
         live_steps=steps,
         live_audio_s=talking * seconds,
         live_decode_s=steps * step_s,
@@ -54,6 +56,18 @@ def test_a_model_of_whole_stretches_goes_by_the_time_of_a_second_of_audio() -> N
     load = loaded(chunk_s=0.0)
     load.report(report(10, 10, seconds=2, step_s=0.032))
     assert load.capacity == pytest.approx(9.0)
+
+
+def test_what_the_worker_does_around_its_steps_counts_too() -> None:
+    load = loaded()
+    load.report(report(10, 10, around_s=10 / CHUNK_S * 0.006))
+    assert load.capacity == pytest.approx(18.0)
+
+
+def test_a_model_of_whole_stretches_is_held_up_by_the_work_around_it() -> None:
+    load = loaded(chunk_s=0.0)
+    load.report(report(10, 10, seconds=2, step_s=0.032, around_s=2.0))
+    assert load.capacity == pytest.approx(4.5)
 
 
 def test_new_sessions_are_expected_to_talk_all_the_time() -> None:
