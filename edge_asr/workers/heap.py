@@ -21,7 +21,7 @@ def own_resident_bytes() -> int:
 
 
 class Heap:
-    """Asked once a second; trims when the process has grown since it was trimmed last.
+    """Asked once a second; trims when the process has grown since it was trimmed last, and once its work is done.
 
     Args:
         read: What this process takes.
@@ -31,15 +31,21 @@ class Heap:
     def __init__(self, read: Callable[[], int] = own_resident_bytes, trim: Callable[[], bool] = trim_heap) -> None:
         self._read = read
         self._trim = trim
-        self._least_bytes = read()
+        self._least_ever_bytes = self._least_bytes = read()
 
-    def resident_bytes(self) -> int:
-        """What the process takes now."""
+    def resident_bytes(self, *, is_idle: bool = False) -> int:
+        """What the process takes now.
+
+        Args:
+            is_idle: Whether the last session has ended: what all of them took at their peak is free now.
+        """
         taken = self._read()
-        if taken > self._least_bytes + TRIM_EVERY_BYTES:
+        grown_from = self._least_ever_bytes if is_idle else self._least_bytes
+        if taken > grown_from + TRIM_EVERY_BYTES:
             self._trim()
             taken = self._least_bytes = self._read()
         self._least_bytes = min(self._least_bytes, taken)
+        self._least_ever_bytes = min(self._least_ever_bytes, taken)
         return taken
 
 

@@ -196,7 +196,7 @@ class Service:
                 batched_streams=figures.batched_streams,
                 sessions=len(loop),
                 backlog_s=loop.backlog_s,
-                rss_bytes=self._heap.resident_bytes(),
+                rss_bytes=self._heap.resident_bytes(is_idle=not loop),
                 segments=figures.segments,
                 dropped_samples=figures.dropped_samples,
                 replaced_samples=figures.replaced_samples,

@@ -46,6 +46,16 @@ def test_memory_that_is_really_needed_is_not_trimmed_again_and_again() -> None:
     assert process.trims == 1
 
 
+def test_what_all_sessions_took_is_given_back_once_the_last_has_ended() -> None:
+    process = Process()
+    heap = Heap(process.read, process.trim)
+    process.taken = BASE + 3 * TRIM_EVERY_BYTES
+    heap.resident_bytes()
+    process.free = 3 * TRIM_EVERY_BYTES
+    assert heap.resident_bytes() == BASE + 3 * TRIM_EVERY_BYTES  # trimming goes over the whole heap: not every second
+    assert heap.resident_bytes(is_idle=True) == BASE
+
+
 def test_what_becomes_free_while_it_is_busy_is_given_back() -> None:
     process = Process()
     heap = Tidying(process.read, process.trim)
