@@ -35,8 +35,8 @@ def spoken_orders(folder: Path) -> Iterator[tuple[Path, str]]:
     ).stdout
     for transcript in map(json.loads, heard.splitlines()):
         slots = _tidy(labels[transcript["file"]]["slots"])
-        found = [segment for segment in transcript["segments"] if segment.get("command")]
-        if len(found) == 1 and _tidy(found[0]["command"]["slots"]) == slots:
+        found = [segment for segment in transcript["segments"] if segment.get("intent")]
+        if len(found) == 1 and _tidy(found[0]["slots"]) == slots:
             yield folder / transcript["file"], text.label(found[0]["text"])
 
 
