@@ -398,13 +398,16 @@ class DeviceNotFound(MachineError, LookupError):
 
 
 class AddressInUse(MachineError, OSError):
-    """Another program already listens there."""
+    """Another program already listens there, or the address cannot be had for another reason."""
 
     code = "address_in_use"
 
-    def __init__(self, address: str, reason: str = "another program already listens there") -> None:
+    def __init__(self, address: str, reason: str = "", chosen_by: str = "its option") -> None:
         self.address = address
-        super().__init__(f"cannot listen on {address}: {reason}; choose another with its option, or stop that program")
+        self.reason = reason
+        why = reason or "another program already listens there"
+        stop = "" if reason else ", or stop that program"
+        super().__init__(f"cannot listen on {address}: {why}; choose another with {chosen_by}{stop}")
 
 
 class StoreNotWritable(MachineError, PermissionError):

@@ -115,7 +115,7 @@ async def test_a_taken_port_ends_the_daemon_before_anything_is_loaded() -> None:
     recognizer = ScriptedRecognizer(ready=None)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(AddressInUse, match=f"127.0.0.1:{port}"):
+        with pytest.raises(AddressInUse, match=f"127.0.0.1:{port}: .*choose another with --host and --port"):
             async with running(recognizer, port=port):
                 pass
     assert recognizer.ready is None
@@ -124,8 +124,16 @@ async def test_a_taken_port_ends_the_daemon_before_anything_is_loaded() -> None:
 async def test_a_taken_wyoming_port_leaves_no_door_open() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         uri = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
-        with pytest.raises(AddressInUse):
+        with pytest.raises(AddressInUse, match="choose another with --wyoming, or stop that program"):
             async with running(ScriptedRecognizer(), wyoming=uri):
+                pass
+
+
+async def test_a_taken_port_of_one_protocol_is_chosen_by_its_own_option() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(AddressInUse, match="choose another with --vosk-port, or stop that program"):
+            async with running(ScriptedRecognizer(), vosk_port=port):
                 pass
 
 
@@ -257,7 +265,7 @@ async def test_a_second_daemon_goes_without_the_admin_socket_unless_it_was_told_
         async with running(ScriptedRecognizer(), admin=path) as second:
             assert "admin" not in [door.name for door in second.doors]
             assert "no admin socket: cannot listen on unix://" in caplog.text
-        with pytest.raises(AddressInUse, match=r"admin\.sock"):
+        with pytest.raises(AddressInUse, match=r"admin\.sock: .* choose another with server\.admin_socket"):
             async with running(ScriptedRecognizer(), admin=path, needs_admin=True):
                 pass
         assert path.is_socket()

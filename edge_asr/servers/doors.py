@@ -29,7 +29,7 @@ from edge_asr.servers.http import HttpServices, create_app
 from edge_asr.servers.port import create_port_app
 from edge_asr.servers.status import Door
 from edge_asr.servers.stream import StreamServer
-from edge_asr.servers.tcp import bind_tcp
+from edge_asr.servers.tcp import bind_tcp, why_not
 from edge_asr.servers.unix import bind_unix, remove_unix
 from edge_asr.servers.web import WebServer
 from edge_asr.servers.websocket import OpenConversation, WebSocketDoor
@@ -41,6 +41,8 @@ class _WebDoor:
     """What serves HTTP or websockets at the sockets it has bound."""
 
     description: Door
+    _option: str
+    """What chooses its address."""
     _settings: ServerSettings
     _limits: LimitSettings
     _sockets: list[socket.socket]
@@ -49,7 +51,7 @@ class _WebDoor:
     async def _serve(self, app: ASGIApp) -> None:
         settings = self._settings
         self._server = WebServer(app, self._limits, tls_cert=settings.tls_cert, tls_key=settings.tls_key)
-        with _naming(self.description.address):
+        with _chosen_by(self._option, self.description.address):
             await self._server.listen(self._sockets)
 
     async def close(self) -> None:
@@ -62,6 +64,8 @@ class _WebDoor:
 
 class HttpDoor(_WebDoor):
     """HTTP and websocket on one port. Binding happens here; :meth:`open` begins to accept."""
+
+    _option = "--host and --port"
 
     def __init__(self, settings: ServerSettings, limits: LimitSettings, inherited: Sequence[int] = ()) -> None:
         """Bind the port, or take the sockets that the service manager has opened.
@@ -79,7 +83,8 @@ class HttpDoor(_WebDoor):
         else:
             # The rule first: a door that may not open is not bound either.
             self.access = http_access(settings.host, settings.token_file, settings.insecure)
-            self._sockets = bind_tcp(settings.host, settings.port, patience_s=limits.idle_timeout_s)
+            with _chosen_by(self._option):
+                self._sockets = bind_tcp(settings.host, settings.port, patience_s=limits.idle_timeout_s)
         address = _address(self._sockets[0], "https" if settings.tls_cert else "http")
         self.description = Door("http", address, self.access.summary)
 
@@ -112,12 +117,13 @@ class WyomingDoor:
                 self._access = _peer_access_to("wyoming", self._sockets, settings)
         else:
             self._path, host, port = _parse_uri(settings.wyoming)
-            if self._path is not None:
-                self._access = UNIX_ACCESS
-                self._sockets = [bind_unix(self._path)]
-            else:
-                self._access = peer_access("wyoming", host, settings.allow, settings.insecure)
-                self._sockets = bind_tcp(host, port, patience_s=limits.idle_timeout_s)
+            with _chosen_by("--wyoming"):
+                if self._path is not None:
+                    self._access = UNIX_ACCESS
+                    self._sockets = [bind_unix(self._path)]
+                else:
+                    self._access = peer_access("wyoming", host, settings.allow, settings.insecure)
+                    self._sockets = bind_tcp(host, port, patience_s=limits.idle_timeout_s)
         self._server: StreamServer | None = None
         with closing_on_refusal(self._sockets):
             self._announcer = _announcer(self._sockets) if settings.zeroconf else None
@@ -135,7 +141,7 @@ class WyomingDoor:
             return WyomingConversation(self._limits.max_message_bytes, can_stream)
 
         self._server = StreamServer(conversation, recognizer, self._limits, self._access)
-        with _naming(self.description.address):
+        with _chosen_by("--wyoming", self.description.address):
             await self._server.listen(self._sockets)
         if self._announcer is not None:
             self._announcing = asyncio.create_task(self._announcer.run())
@@ -172,6 +178,7 @@ class PortDoor(_WebDoor):
             ConfigurationError: The access rule is wrong, or an inherited descriptor cannot be used.
             AddressInUse: The port cannot be bound.
         """
+        self._option = f"--{name}-port"
         self._settings = settings
         self._limits = limits
         self._access: PeerAccess
@@ -181,7 +188,8 @@ class PortDoor(_WebDoor):
                 self._access = _peer_access_to(name, self._sockets, settings)
         else:
             self._access = peer_access(name, settings.host, settings.allow, settings.insecure)
-            self._sockets = bind_tcp(settings.host, port, patience_s=limits.idle_timeout_s)
+            with _chosen_by(self._option):
+                self._sockets = bind_tcp(settings.host, port, patience_s=limits.idle_timeout_s)
         scheme = "wss" if settings.tls_cert else "ws"
         self.description = Door(name, _address(self._sockets[0], scheme), self._access.summary)
 
@@ -223,12 +231,19 @@ def _address(opened: socket.socket, scheme: str) -> str:
 
 
 @contextlib.contextmanager
-def _naming(address: str) -> Iterator[None]:
-    """Name the address that cannot be listened on: two doors may both bind the same one, and only one can listen."""
+def _chosen_by(option: str, address: str = "") -> Iterator[None]:
+    """Name the option that chooses an address which cannot be had.
+
+    Args:
+        option: Such as ``--port``.
+        address: Already bound; two doors may both bind the same one, and only one can listen.
+    """
     try:
         yield
+    except AddressInUse as error:
+        raise AddressInUse(error.address, error.reason, option) from error
     except OSError as error:
-        raise AddressInUse(address, error.strerror or str(error)) from error
+        raise AddressInUse(address, why_not(error), option) from error
 
 
 def _parse_uri(uri: str) -> tuple[Path | None, str, int]:

@@ -13,8 +13,6 @@ logger = logging.getLogger(__name__)
 _IP_FREEBIND = 15
 """Linux; not in the socket module."""
 
-_TAKEN = "another program already listens there"
-
 
 def bind_tcp(host: str, port: int, *, patience_s: float) -> list[socket.socket]:
     """Bind every address of ``host``; nothing is accepted yet.
@@ -53,6 +51,15 @@ def be_patient(opened: socket.socket, patience_s: float) -> None:
     opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
+def why_not(error: OSError) -> str:
+    """Why nobody can listen at an address; empty where another program already does."""
+    if error.errno == errno.EADDRINUSE:
+        return ""
+    if error.errno == errno.EACCES:
+        return "ports below 1024 need the capability CAP_NET_BIND_SERVICE"
+    return error.strerror or str(error)
+
+
 def _addresses(host: str, port: int) -> list[tuple[socket.AddressFamily, str]]:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
@@ -68,7 +75,7 @@ def _bind(family: socket.AddressFamily, host: str, port: int, patience_s: float)
         _bind_even_if_absent(opened, host, port)
     except OSError as error:
         opened.close()
-        raise AddressInUse(f"{host}:{port}", _reason(error)) from error
+        raise AddressInUse(f"{host}:{port}", why_not(error)) from error
     return opened
 
 
@@ -90,11 +97,3 @@ def _bind_even_if_absent(opened: socket.socket, host: str, port: int) -> None:
         opened.setsockopt(socket.SOL_IP, _IP_FREEBIND, 1)
         opened.bind((host, port))
         logger.warning("no interface has the address %s yet; listening for the moment it comes up", host)
-
-
-def _reason(error: OSError) -> str:
-    if error.errno == errno.EADDRINUSE:
-        return _TAKEN
-    if error.errno == errno.EACCES:
-        return "ports below 1024 need the capability CAP_NET_BIND_SERVICE"
-    return error.strerror or str(error)
