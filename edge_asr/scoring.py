@@ -2,12 +2,14 @@
 
 Errors are counted over all utterances together and divided once (pooled), never averaged per utterance. Both sides go
 through Whisper's normaliser first: the English one for English, the basic one for other languages. Chinese, Japanese
-and Korean, whose words are not told apart by spaces, are scored by characters.
+and Korean, whose words are not told apart by spaces, are scored by characters; a word in Latin letters between them is
+one unit, as a character is.
 """
 
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -17,13 +19,15 @@ Metric = Literal["wer", "cer"]
 
 _BY_CHARACTER = frozenset(("zh", "cmn", "yue", "ja", "ko"))
 
+_LATIN_WORD_OR_CHARACTER = re.compile(r"[A-Za-z\u00c0-\u024f]+|\S")
+
 
 @dataclass(frozen=True, slots=True)
 class ScoringReport:
     """Errors of a set of utterances."""
 
     metric: Metric
-    """``wer``: the units are words; ``cer``: characters."""
+    """``wer``: the units are words; ``cer``: characters, and words in Latin letters."""
     normaliser: str
     """Which one, with its version: figures by different ones cannot be compared."""
     utterances: int
@@ -31,7 +35,7 @@ class ScoringReport:
     deletions: int
     insertions: int
     reference_units: int
-    """Words or characters of all references, normalised."""
+    """Words, or characters and Latin words, of all references, normalised."""
     utterance_errors: tuple[int, ...] = field(default=(), repr=False)
     """Errors of each utterance, in order; what confidence intervals are drawn from."""
     utterance_units: tuple[int, ...] = field(default=(), repr=False)
@@ -92,9 +96,8 @@ def metric_of(language: str) -> Metric:
 def normalise(text: str, language: str = "en") -> str:
     """A text as the scorer sees it: words (or characters) between single spaces."""
     normalised = _normaliser(language)(text)
-    if metric_of(language) == "cer":
-        return " ".join("".join(normalised.split()))
-    return " ".join(normalised.split())
+    is_by_character = metric_of(language) == "cer"
+    return " ".join(_LATIN_WORD_OR_CHARACTER.findall(normalised) if is_by_character else normalised.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +115,7 @@ class _Count:
 def _count(reference: str, hypothesis: str) -> _Count:
     import jiwer
 
-    # Characters stand between spaces by now, so that words are the units of both metrics.
+    # Units stand between spaces by now, whichever the metric is.
     compared = jiwer.process_words(reference, hypothesis)
     return _Count(compared.substitutions, compared.deletions, compared.insertions, len(reference.split()))
 
@@ -128,6 +131,8 @@ def _normaliser(language: str) -> Callable[[str], str]:
 @functools.cache  # reads a file of the installed package
 def _normaliser_name(language: str) -> str:
     kind = "english" if _primary(language) == "en" else "basic"
+    if metric_of(language) == "cer":
+        kind += ", Latin words whole"
     return f"whisper-normalizer {version('whisper-normalizer')} ({kind})"
 
 

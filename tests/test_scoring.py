@@ -67,6 +67,17 @@ def test_chinese_is_scored_by_characters_whatever_the_spaces() -> None:
     assert (report.substitutions, report.reference_units, report.error_rate) == (1, 4, 0.25)
 
 
+def test_an_english_word_in_chinese_is_one_unit() -> None:
+    report = score(["打开 Netflix 看 Tiger King。"], ["打开netflix看 tiger kid"], language="zh")
+
+    assert (report.substitutions, report.errors, report.reference_units) == (1, 1, 6)
+
+
+def test_figures_that_count_latin_words_whole_are_told_from_older_ones() -> None:
+    assert "Latin words whole" in score(["你好"], ["你好"], language="zh").normaliser
+    assert "Latin words whole" not in score(["bonjour"], ["bonjour"], language="fr").normaliser
+
+
 def test_normalised_text_has_single_spaces() -> None:
     assert normalise("  Hello,   WORLD  ") == "hello world"
     assert normalise("你好 世界", "zh") == "你 好 世 界"
