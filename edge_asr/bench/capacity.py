@@ -5,6 +5,7 @@ A model that does not stream decodes its open segment again at intervals; there 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,9 @@ from edge_asr.bench.figure_text import violations_of
 from edge_asr.bench.wording import counted
 from edge_asr.errors import GateFailed, InputError
 from edge_asr.statistics import Percentile, TooFew, percentile
+
+_SAFETY = 1.1
+"""A longer run does not hold exactly as many more chunks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,8 @@ class StreamTest:
     """Of the time from a chunk being complete to its step being done, milliseconds."""
     late_share: float
     """Share of the chunks that took longer than a chunk lasts."""
+    seconds: float
+    """How long a run lasted."""
     step_median_ms: float
     """Inside the decoding step."""
     cpu_per_audio_s: float
@@ -146,6 +152,7 @@ def _test(result: Result, interval_ms: float) -> StreamTest:
         chunk_ms=period_ms,
         p99=percentile(latency_ms, 99),
         late_share=sum(latency > period_ms for latency in latency_ms) / len(latency_ms) if latency_ms else 0.0,
+        seconds=max(run.wall_s for run in runs),
         step_median_ms=step_ms[len(step_ms) // 2] if step_ms else 0.0,
         cpu_per_audio_s=sum(run.cpu_s for run in runs) / audio_s if audio_s else 0.0,
         peak_bytes=max(run.peak_bytes for run in runs),
@@ -205,15 +212,24 @@ def _model_share(document: Document, setting: Configuration) -> float | None:
 def _nothing_fits(tests: Sequence[StreamTest]) -> GateFailed | InputError:
     failed = [test for test in tests if isinstance(test.p99, Percentile)]
     if not failed:
-        found = max((test.p99.found for test in tests if isinstance(test.p99, TooFew)), default=0)
-        return InputError(
-            f"the bench is too short for a p99: 662 chunks are needed and {found} were measured; "
-            "run it again with more --seconds or a greater --repeat"
-        )
+        return InputError(_too_short(tests))
     best = min(failed, key=lambda test: test.streams)
     assert isinstance(best.p99, Percentile)
     return GateFailed(
         f"the board does not keep up: with {counted(best.streams, 'stream')} p99 is "
         f"{best.p99.value:.0f} ms and a chunk lasts {best.chunk_ms:.0f} ms; try fewer streams, a smaller model, or "
         "the setting that `edge-asr tune` finds"
+    )
+
+
+def _too_short(tests: Sequence[StreamTest]) -> str:
+    """How much longer it must be, by the number of streams of which the fewest chunks were measured."""
+    measured = [(test, test.p99) for test in tests if isinstance(test.p99, TooFew) and test.p99.found]
+    if not measured:
+        return "no chunk was measured; run the bench again on an undisturbed board"
+    test, sample = min(measured, key=lambda one: one[1].found)
+    needed_s = 10 * math.ceil(_SAFETY * test.seconds * sample.needed / sample.found / 10)
+    return (
+        f"the bench is too short for a p99: {sample.needed} chunks are needed and {sample.found} were measured with "
+        f"{counted(test.streams, 'stream')}; run it again with --seconds {needed_s} and the same --repeat"
     )

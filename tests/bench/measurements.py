@@ -20,6 +20,7 @@ def at_live_pace(
     run = Run(
         repetition=0,
         order=0,
+        wall_s=100.0,
         audio_s=100.0,
         cpu_s=100.0 * cpu_per_audio_s,
         peak_bytes=peak_bytes,

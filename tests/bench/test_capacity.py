@@ -108,8 +108,15 @@ def test_a_board_that_carries_nothing_is_said() -> None:
 
 
 def test_too_short_a_bench_is_said_with_what_it_takes() -> None:
-    with pytest.raises(InputError, match="662 chunks are needed and 100 were measured"):
-        capacity_from_document(document(at_live_pace(1, IN_TIME[:100])))
+    short = document(at_live_pace(1, IN_TIME[:100]), at_live_pace(2, IN_TIME[:200]))
+    # 100 s hold 100 chunks; 662 take 662 s, and a tenth more to be sure, in tens.
+    with pytest.raises(InputError, match=r"662 .* needed and 100 were measured with 1 stream; .* --seconds 730 and"):
+        capacity_from_document(short)
+
+
+def test_a_bench_without_any_chunk_is_said() -> None:
+    with pytest.raises(InputError, match="no chunk was measured"):
+        capacity_from_document(document(at_live_pace(1, [])))
 
 
 def test_a_bench_without_live_pace_is_said() -> None:
