@@ -90,6 +90,9 @@ class SoakInterrupted(KeyboardInterrupt):
 Progress = Callable[[int, int, Configuration], None]
 """Called before each measurement: its number, how many there are, and what is measured."""
 
+OnSetAside = Callable[[Configuration, Run], None]
+"""Called with each run that was disturbed, before it is measured again."""
+
 
 @dataclass(frozen=True, slots=True)
 class BenchOutcome:
@@ -100,7 +103,16 @@ class BenchOutcome:
     """The user did not wait for the rest."""
 
 
-def run_bench(bench: Bench, progress: Progress, measure: Callable[[Task, int], Run] | None = None) -> BenchOutcome:
+def _unsaid(_configuration: Configuration, _run: Run) -> None:
+    """Nobody wants to know before the end."""
+
+
+def run_bench(
+    bench: Bench,
+    progress: Progress,
+    measure: Callable[[Task, int], Run] | None = None,
+    on_set_aside: OnSetAside = _unsaid,
+) -> BenchOutcome:
     """Measure everything; a configuration that cannot be measured becomes a result with an error.
 
     A configuration that failed once is not tried again. An interruption ends the measuring, and what was measured
@@ -110,6 +122,7 @@ def run_bench(bench: Bench, progress: Progress, measure: Callable[[Task, int], R
         bench: What is to be measured.
         progress: Told of each measurement.
         measure: A task, the malloc arenas of its process → its run; :func:`measure_once` by default.
+        on_set_aside: Told of each disturbed run that is measured again.
     """
     measure = measure or measure_once
     is_interrupted = False
@@ -128,6 +141,7 @@ def run_bench(bench: Bench, progress: Progress, measure: Callable[[Task, int], R
             run = measure(placed, bench.malloc_arenas)
             while is_worth_another_try(run) and len(aside) < bench.second_tries:
                 aside.append(_placed(run, turn))
+                on_set_aside(task.configuration, run)
                 progress(turn.order, len(turns), task.configuration)
                 run = measure(placed, bench.malloc_arenas)
         except EdgeAsrError as error:

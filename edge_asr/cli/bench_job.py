@@ -106,7 +106,7 @@ def _of_models(wishes: Wishes, settings_of_model: SettingsOf) -> _Measured:
         malloc_arenas=settings.worker.malloc_arenas,
         second_tries=0 if wishes.soak_s else wishes.repetitions,
     )
-    outcome = run_bench(bench, show_progress())
+    outcome = run_bench(bench, show_progress(), on_set_aside=say_set_aside)
     return _Measured(
         results=outcome.results,
         is_interrupted=outcome.is_interrupted,
@@ -299,6 +299,14 @@ def show_progress() -> Callable[[int, int, Configuration], None]:
             sys.stderr.write("\n")
 
     return say
+
+
+def say_set_aside(configuration: Configuration, run: Run) -> None:
+    """At once, for the estimate of how long it takes no longer holds."""
+    if sys.stderr.isatty():
+        sys.stderr.write("\r\x1b[K")  # the line of progress
+    why = "; ".join(violation.message for violation in run.violations)
+    remark(f"a run of {configuration.label()} was disturbed and is measured again: {why}")
 
 
 def _estimate(wishes: Wishes, modes: Sequence[Mode]) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from edge_asr.bench.child import Task
-from edge_asr.bench.document import Result, Run, Violation
+from edge_asr.bench.document import Configuration, Result, Run, Violation
 from edge_asr.bench.gate import LONG_GATES, Surroundings
 from edge_asr.bench.run import (
     PASSING,
@@ -145,6 +145,17 @@ def codes_of(runs: Iterable[Run]) -> list[list[str]]:
 def test_a_run_that_the_neighbours_disturbed_is_set_aside_and_measured_again(code):
     result = result_of(measuring(code, ""), second_tries=1)
     assert (codes_of(result.set_aside), codes_of(result.runs), result.is_valid) == ([[code]], [[]], True)
+
+
+def test_it_is_said_at_once_which_run_is_measured_again():
+    said: list[tuple[str, list[list[str]]]] = []
+    bench = Bench([a_task(mode="throughput")], repetitions=1, seed=0, second_tries=1)
+
+    def hear(configuration: Configuration, run: Run) -> None:
+        said.append((configuration.mode, codes_of([run])))
+
+    run_bench(bench, lambda *_: None, measuring("swapped_in", ""), hear)
+    assert said == [("throughput", [["swapped_in"]])]
 
 
 def test_neighbours_that_never_rest_leave_it_invalid():

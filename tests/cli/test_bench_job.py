@@ -5,13 +5,14 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from edge_asr.bench.document import Drift, read_document
-from edge_asr.cli.bench_job import Workloads, exit_code, is_for_others, settings_of, task_of
+from edge_asr.bench.document import Drift, Violation, read_document
+from edge_asr.cli.bench_job import Workloads, exit_code, is_for_others, say_set_aside, settings_of, task_of
 from edge_asr.cli.stores import open_store
 from edge_asr.errors import InputError
 from edge_asr.settings import Settings
 from edge_asr.workers.configuration import unpack
 from tests.bench.documents import configuration, disturbed, document, throughput_result
+from tests.bench.tasks import throughput_run
 from tests.cli.conftest import Run
 
 LEAK = Drift(figure="memory_growth", message="memory grows by 3.0 MiB/h")
@@ -33,6 +34,14 @@ LEAK = Drift(figure="memory_growth", message="memory grows by 3.0 MiB/h")
 )
 def test_the_exit_code_says_how_it_went(result, code):
     assert exit_code(document(throughput_result(), result)) == code
+
+
+def test_a_run_that_is_measured_again_is_said_with_what_disturbed_it(capsys):
+    say_set_aside(configuration(), throughput_run(violations=(Violation("swapped_in", "12 pages were swapped in"),)))
+    assert capsys.readouterr().err == (
+        "edge-asr: note: a run of starter-en · throughput · 1 thread was disturbed and is measured again: "
+        "12 pages were swapped in\n"
+    )
 
 
 def test_a_configuration_becomes_settings():
