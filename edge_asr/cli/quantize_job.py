@@ -77,8 +77,6 @@ class Wishes:
         Raises:
             ConfigurationError: A word is wrong, or two do not go together.
         """
-        if str(evaluation) == "skip":
-            evaluation = None
         if budget is not None and evaluation is None:
             raise ConfigurationError("--max-wer-increase needs recordings to measure by; add --eval MANIFEST")
         if target is not None and target not in BOARDS:

@@ -19,6 +19,9 @@ from edge_asr.quantize.static import static_int8
 from edge_asr.quantize.table import Result, Table
 from edge_asr.quantize.workshop import Made, graph_files
 
+_WITHOUT_RECORDINGS = "not judged: --eval MANIFEST (recordings with their texts) measures what it costs in words"
+_WITHOUT_BUDGET = "not judged: --max-wer-increase 0.5%, or another budget, makes it a verdict"
+
 
 def follow(table: Table, recipe: RecipeName) -> Result:
     """Make what the recipe says; keep it unless it is over the budget.
@@ -33,7 +36,7 @@ def follow(table: Table, recipe: RecipeName) -> Result:
     referee = table.referee()
     if referee is None:
         point = Point(name=made.name, verdict="not judged", size_bytes=made.graph_bytes, nodes=choices_in(made))
-        return Result((point,), made, made.notes)
+        return Result((point,), made, (*made.notes, _WITHOUT_RECORDINGS))
     return _judged(table, made, referee)
 
 
@@ -44,8 +47,12 @@ def _judged(table: Table, made: Made, referee: Referee) -> Result:
         return Result(tuple(points), None, (*made.notes, f"{made.name} cannot be used: {point.note}"))
     points = with_speeds(points, table.speeds((table.original, made)), table.original.name)
     is_kept = table.order.budget is None or point.verdict == "within"
-    notes = (referee.why_undecided(made.name),) if point.verdict == "undecided" else ()
-    return Result(tuple(points), made if is_kept else None, (*made.notes, *notes))
+    notes = [*made.notes]
+    if point.verdict == "undecided":
+        notes.append(referee.why_undecided(made.name))
+    if point.verdict == "not judged":
+        notes.append(_WITHOUT_BUDGET)
+    return Result(tuple(points), made if is_kept else None, tuple(notes))
 
 
 def _quantized(table: Table, recipe: RecipeName) -> dict[str, Quantized]:

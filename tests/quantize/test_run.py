@@ -36,6 +36,7 @@ def test_a_recipe_without_recordings_writes_a_model_and_judges_nothing(tmp_path:
     outcome = order(tmp_path)
     assert outcome.directory == tmp_path / "out"
     assert [(point.name, point.verdict) for point in outcome.document.points] == [("int8", "not judged")]
+    assert any("not judged: --eval MANIFEST" in note for note in outcome.document.notes)
     manifest = read_manifest(tmp_path / "out" / MANIFEST_FILE)
     assert manifest.name == "sound-int8"
     check_files(manifest, tmp_path / "out")
@@ -47,6 +48,7 @@ def test_what_was_done_can_be_read_back(tmp_path: Path):
     document = msgspec.json.decode((tmp_path / "out" / FILE).read_bytes(), type=Document)
     assert document == outcome.document
     assert (document.seed, document.recipe, document.target, document.kept) == (3, "int8", "x86", "int8")
+    assert any("not judged: --max-wer-increase" in note for note in document.notes)
     assert document.evaluation is not None
     assert (document.evaluation.recordings, document.evaluation.units) == (20, 160)
     (encoder,) = (component for component in document.components if component.role == "encoder")
