@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from edge_asr.cli.configuration import DEFAULT_ORIGIN, merge, read_layer
+from edge_asr.cli.messages import warn
 from edge_asr.cli.options import Invocation, common_options, json_option, pass_invocation
 from edge_asr.cli.settings_reference import current_document, current_values, default_document
 from edge_asr.errors import ConfigurationError
@@ -54,21 +55,29 @@ def show(invocation: Invocation, with_origin: bool, as_json: bool) -> None:
 def check(invocation: Invocation, file: Path | None) -> None:
     """Say what is wrong with a configuration file.
 
-    Without FILE, what `edge-asr serve` would read here: the files, and EDGE_ASR_* of the environment.
+    Without FILE, what `edge-asr serve` would read here: the files, and EDGE_ASR_* of the environment. Models that it
+    names must then be installed; of FILE, which may be for another machine, missing ones are only named.
 
     \b
     Example:
       edge-asr config check /etc/edge-asr/edge-asr.toml
       edge-asr config check
     """
+    from edge_asr.cli.stores import open_store, unusable_models
+
     if file is None:
-        origins = [origin for origin in invocation.configuration().origins.values() if origin != DEFAULT_ORIGIN]
+        configuration = invocation.configuration()
+        for _, problem in unusable_models(open_store(), configuration.settings):
+            raise problem
+        origins = [origin for origin in configuration.origins.values() if origin != DEFAULT_ORIGIN]
         places = ", ".join(dict.fromkeys(origins))
         what = f"{_counted(len(origins))} from {places}" if origins else "every setting has its default"
         click.echo(f"the configuration is right: {what}")
         return
     layer = read_layer(file)
-    merge([layer])
+    for key, problem in unusable_models(open_store(), merge([layer]).settings):
+        if key in layer.values:
+            warn(f"{file}: {key}: on this machine {problem}")
     click.echo(f"{file} is right: {_counted(len(layer.values))}")
 
 

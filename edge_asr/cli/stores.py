@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from edge_asr.errors import ModelError
+from edge_asr.settings import Settings
 from edge_asr.store.locations import store_locations
 from edge_asr.store.store import DEFAULT_MODEL, InstalledModel, ModelStore
 
@@ -42,6 +44,27 @@ def choose_model(store: ModelStore, name: str, *, prefers_dictation: bool = Fals
         return store.resolve(name)
     dictation = store.installed_or_none(DICTATION_MODEL) if prefers_dictation else None
     return dictation or store.active()
+
+
+def unusable_models(store: ModelStore, settings: Settings) -> Iterator[tuple[str, ModelError]]:
+    """The settings whose models cannot be used here, each with the reason.
+
+    Args:
+        store: Where models are.
+        settings: That name them.
+    """
+    named = {
+        "wake.model": settings.wake.model if settings.wake.phrases else "",
+        "second_pass.model": settings.second_pass.model,
+        "speakers.model": settings.speakers.model,
+        "admission.lighter_model": settings.admission.lighter_model,
+    }
+    wanted = {"model": settings.model} | {key: name for key, name in named.items() if name}
+    for key, name in wanted.items():
+        try:
+            choose_model(store, name)
+        except ModelError as error:
+            yield key, error
 
 
 def words_note(store: ModelStore, model: InstalledModel, graph: str = "") -> str:

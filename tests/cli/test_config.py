@@ -82,6 +82,28 @@ def test_check_without_a_file_looks_at_all_that_serve_would_read(run, tmp_path: 
     assert "server.drain_s = -3" in wrong.err
 
 
+def test_a_model_that_is_not_here_is_named_and_leaves_a_file_for_another_machine_right(run, tmp_path: Path) -> None:
+    (tmp_path / "c.toml").write_text('model = "nonesuch"\n[second_pass]\nmodel = "neither"')
+
+    checked = run("config", "check", tmp_path / "c.toml")
+
+    assert (checked.status, checked.out) == (0, f"{tmp_path}/c.toml is right: 2 settings\n")
+    named = [line.partition(" is not installed")[0] for line in checked.err.splitlines()]
+    assert named == [
+        f"edge-asr: warning: {tmp_path}/c.toml: {key}: on this machine model {name!r}"
+        for key, name in (("model", "nonesuch"), ("second_pass.model", "neither"))
+    ]
+
+
+def test_a_model_that_serve_would_not_find_is_no_right_configuration(run, monkeypatch) -> None:
+    monkeypatch.setenv("EDGE_ASR_MODEL", "nonesuch")
+
+    checked = run("config", "check")
+
+    assert (checked.status, checked.out) == (4, "")
+    assert "model 'nonesuch' is not installed" in checked.err
+
+
 def test_init_writes_a_file_that_changes_nothing(run, tmp_path: Path) -> None:
     assert run("config", "init", "-o", tmp_path / "c.toml").status == 0
 
