@@ -15,8 +15,9 @@ from edge_asr.errors import AudioUnreadable, EdgeAsrError, InputError, SessionEr
 from edge_asr.filenames import from_text, readable
 from edge_asr.requests import Channel, SessionOptions
 from edge_asr.sources.base import AudioSource
-from edge_asr.sources.channels import channel_name
-from edge_asr.sources.file import open_file
+from edge_asr.sources.channels import ChannelChoice, channel_name
+from edge_asr.sources.file import open_file, open_raw_file
+from edge_asr.sources.pcm import PcmLayout, parse_layout
 from edge_asr.transcription import transcribe
 from edge_asr.workers.configuration import unpack
 from edge_asr.workers.inline_loop import inline_loop
@@ -46,6 +47,7 @@ class Hearer:
         """
         loaded = load(order.configure)
         self._channel = order.channel
+        self._layout = parse_layout(order.raw) if order.raw else None
         self._clock = MonotonicClock()
         self._loop = inline_loop(loaded, unpack(order.configure), self._clock)
 
@@ -58,7 +60,7 @@ class Hearer:
             return Unusable(task.number, error.code, _sentence(path, error))
 
     def _channels(self, path: Path, on_chunk: Callable[[], None]) -> Iterator[Heard]:
-        for name, source in open_channels(path, self._channel):
+        for name, source in open_channels(path, self._channel, self._layout):
             with closing(source):
                 transcript = transcribe(self._loop, _told(source, on_chunk), _OPTIONS, self._clock)
                 yield Heard(
@@ -66,8 +68,15 @@ class Hearer:
                 )
 
 
-def open_channels(path: Path, channel: Channel | Literal["each"]) -> Iterator[tuple[str, AudioSource]]:
+def open_channels(
+    path: Path, channel: Channel | Literal["each"], layout: PcmLayout | None = None
+) -> Iterator[tuple[str, AudioSource]]:
     """The sources of one file; whoever takes one closes it before taking the next.
+
+    Args:
+        path: Of the recording.
+        channel: Which channel; ``each`` gives one source per channel.
+        layout: How samples without a header are written; ``None`` where the file says it itself.
 
     Yields:
         The channel's name (empty unless ``each``) and the source.
@@ -77,13 +86,17 @@ def open_channels(path: Path, channel: Channel | Literal["each"]) -> Iterator[tu
     """
     _require_file(path)
     if channel != "each":
-        yield "", open_file(path, channel)
+        yield "", _open(path, channel, layout)
         return
-    first = open_file(path, 0)
+    first = _open(path, 0, layout)
     channels = first.channels
     yield channel_name(0, channels), first
     for index in range(1, channels):
-        yield channel_name(index, channels), open_file(path, index)
+        yield channel_name(index, channels), _open(path, index, layout)
+
+
+def _open(path: Path, channel: ChannelChoice, layout: PcmLayout | None) -> AudioSource:
+    return open_file(path, channel) if layout is None else open_raw_file(path, layout, channel)
 
 
 def _require_file(path: Path) -> None:

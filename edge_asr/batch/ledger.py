@@ -36,6 +36,8 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True, tag="recipe"):
     """Of everything else that words depend on, by group of settings."""
     transcript_format: str
     channel: str
+    raw: str = ""
+    """How samples without a header are written; empty: recordings have headers."""
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, tag="recording"):
@@ -181,6 +183,7 @@ def _require_same(output: Path, lines: list[_Line], recipe: Recipe) -> None:
         ("files of the model", before.model_digest, recipe.model_digest),
         ("--format", before.transcript_format, recipe.transcript_format),
         ("--channel", before.channel, recipe.channel),
+        ("--raw", before.raw or "none", recipe.raw or "none"),
         *_settings(before, recipe),
     ):
         if old != new:

@@ -22,6 +22,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     version: str
     """Of edge-asr: a worker of another one would write other words."""
     channel: Channel | Literal["each"]
+    raw: str = ""
+    """How samples without a header are written, such as ``s16le:16000:1``; empty: recordings have headers."""
 
 
 class Task(msgspec.Struct, frozen=True):

@@ -33,6 +33,8 @@ def make_order(
     punctuation_model: Path | None = None,
     second: InstalledModel | None = None,
     voices: EnrolledVoices | None = None,
+    *,
+    raw: str = "",
 ) -> Order:
     """What every worker is to hear with: on one thread each, for processes share cores better than threads do.
 
@@ -44,6 +46,7 @@ def make_order(
         punctuation_model: Directory of the punctuation model, where one is installed.
         second: What hears each segment again.
         voices: What tells speakers apart.
+        raw: How samples without a header are written; empty where recordings have headers.
 
     Raises:
         ConfigurationError: The files of spoken commands or hotwords cannot be read.
@@ -58,6 +61,7 @@ def make_order(
         digests=digests_of(model),
         version=__version__,
         channel=channel,
+        raw=raw,
     )
 
 
@@ -69,6 +73,7 @@ def recipe_of(order: Order, transcript_format: str) -> Recipe:
         settings_digests={group: _digest(value) for group, value in _what_words_depend_on(order).items()},
         transcript_format=transcript_format,
         channel=order.channel,
+        raw=order.raw,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,19 +43,20 @@ def stamp_of(path: Path) -> Stamp | None:
     return Stamp(found.st_size, found.st_mtime_ns)
 
 
-def find_recordings(inputs: Sequence[str], output: Path) -> list[Recording]:
+def find_recordings(inputs: Sequence[str], output: Path, suffixes: Collection[str] = AUDIO_SUFFIXES) -> list[Recording]:
     """The recordings of a batch, in order, none twice.
 
     Args:
         inputs: Files; folders, whose recordings are found by their suffix at any depth, also behind links.
         output: Where transcripts go; not looked into.
+        suffixes: Of recordings in folders, in small letters.
 
     Raises:
         ConfigurationError: Two recordings would share a transcript.
     """
     found: dict[str, Recording] = {}
     seen: set[str] = set()
-    for recording in _all(inputs, os.path.realpath(output)):
+    for recording in _all(inputs, os.path.realpath(output), suffixes):
         real = os.path.realpath(recording.path)
         if real in seen:
             continue
@@ -82,16 +83,16 @@ def read_list(content: bytes) -> list[str]:
     return [os.fsdecode(line) for line in lines if line.strip() and not line.startswith(b"#")]
 
 
-def _all(inputs: Sequence[str], output: str) -> Iterator[Recording]:
+def _all(inputs: Sequence[str], output: str, suffixes: Collection[str]) -> Iterator[Recording]:
     for name in inputs:
         path = Path(name)
         if path.is_dir():
-            yield from _below(path, output)
+            yield from _below(path, output, suffixes)
         else:
             yield Recording(path, path.name)
 
 
-def _below(folder: Path, output: str) -> Iterator[Recording]:
+def _below(folder: Path, output: str, suffixes: Collection[str]) -> Iterator[Recording]:
     """Folders that are links come after all others: what can be reached without one keeps its place."""
     unreadable: list[Path] = []
     pending = deque([folder])
@@ -110,7 +111,7 @@ def _below(folder: Path, output: str) -> Iterator[Recording]:
             folders[:] = sorted(set(folders) - links)
             for name in sorted(files):
                 path = Path(place, name)
-                if path.suffix.lower() in AUDIO_SUFFIXES:
+                if path.suffix.lower() in suffixes:
                     yield Recording(path, path.relative_to(folder).as_posix())
     # Like a recording that cannot be read, so that it is named at the end and the others are heard.
     for path in unreadable:

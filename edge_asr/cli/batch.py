@@ -43,6 +43,7 @@ from edge_asr.cli.options import (
     show_default=True,
     help="Which channel of several; each: every one by itself, in a file of its own.",
 )
+@click.option("--raw", metavar="FORMAT", help="Recordings are samples without a header, such as s16le:16000:1.")
 @click.option(
     "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes on this machine; a core each otherwise."
 )
@@ -65,6 +66,7 @@ def batch(
     lists: tuple[str, ...],
     transcript_format: str,
     channel: str,
+    raw: str | None,
     jobs: int | None,
     scheduler: str | None,
     again: bool,
@@ -103,6 +105,7 @@ def batch(
         output=output,
         transcript_format=transcript_format,
         channel=channel,
+        raw=raw,
         jobs=jobs,
         scheduler=scheduler,
         begins_again=again,

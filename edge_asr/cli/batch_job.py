@@ -33,6 +33,8 @@ from edge_asr.errors import ConfigurationError, InputError
 from edge_asr.requests import Channel
 from edge_asr.resources.memory import available_bytes, total_bytes
 from edge_asr.settings import Settings, WorkerSettings
+from edge_asr.sources.file import RAW_SUFFIXES
+from edge_asr.sources.pcm import parse_layout
 from edge_asr.store.store import InstalledModel
 from edge_asr.store.voice_activity import installed_vad
 from edge_asr.workers.enrolled import enrolled_voices
@@ -49,6 +51,8 @@ class Wishes:
     output: Path
     transcript_format: TranscriptFormat
     channel: Channel | Literal["each"]
+    raw: str
+    """How samples without a header are written; empty: recordings have headers."""
     jobs: int | None
     """Processes on this machine; ``None`` for a core each."""
     scheduler: str | None
@@ -65,6 +69,7 @@ class Wishes:
         output: str,
         transcript_format: str,
         channel: str,
+        raw: str | None,
         jobs: int | None,
         scheduler: str | None,
         begins_again: bool,
@@ -73,7 +78,7 @@ class Wishes:
         """From the words of the command line.
 
         Raises:
-            ConfigurationError: They do not go together.
+            ConfigurationError: They do not go together, or the raw format is wrong.
             InputError: A list cannot be read.
         """
         if scheduler is not None and jobs is not None:
@@ -82,6 +87,8 @@ class Wishes:
             )
         if not output:
             raise ConfigurationError("-o is empty; name the folder for the transcripts, . for this one")
+        if raw is not None:
+            parse_layout(raw)
         named = (*inputs, *(path for name in lists for path in _listed(name)))
         if not named and not lists:
             raise ConfigurationError("no recordings: name files or folders, or a list of them with --from FILE")
@@ -90,6 +97,7 @@ class Wishes:
             output=Path(output),
             transcript_format=cast("TranscriptFormat", transcript_format),
             channel=cast('Channel | Literal["each"]', channel),
+            raw=raw or "",
             jobs=jobs,
             scheduler=scheduler,
             begins_again=begins_again,
@@ -106,9 +114,10 @@ def run_job(wishes: Wishes, settings: Settings) -> int:
     Raises:
         EdgeAsrError: Nothing can be begun, or nobody can go on; what is done is in the ledger.
     """
-    recordings = find_recordings(wishes.inputs, wishes.output)
+    suffixes = RAW_SUFFIXES if wishes.raw else AUDIO_SUFFIXES
+    recordings = find_recordings(wishes.inputs, wishes.output, suffixes)
     if not recordings:
-        remark(f"nothing named is a recording: folders are searched for {', '.join(sorted(AUDIO_SUFFIXES))}")
+        remark(f"nothing named is a recording: folders are searched for {', '.join(sorted(suffixes))}")
     store = open_store()
     model = choose_model(store, settings.model, prefers_dictation=not settings.second_pass.model)
     voices = enrolled_voices(store, settings.speakers)
@@ -125,7 +134,9 @@ def run_job(wishes: Wishes, settings: Settings) -> int:
             remark(note)
     settings = heeding_hotwords(settings, model.manifest)
     punctuation = installed_punctuation(store)
-    order = make_order(model, settings, installed_vad(store), wishes.channel, punctuation, second, voices)
+    order = make_order(
+        model, settings, installed_vad(store), wishes.channel, punctuation, second, voices, raw=wishes.raw
+    )
     beside = [each for each in (second, voices.model if voices else None) if each]
     started_s = time.monotonic()
     with ExitStack() as stack:

@@ -33,7 +33,7 @@ _NOT_ITS_BUSINESS = frozenset((1, 4, 7, 18))
 _UNKNOWN_FRAMES = 1 << 60
 """A FLAC written to a pipe does not say its length, and libsndfile then gives its largest number."""
 
-_RAW_SUFFIXES = frozenset((".raw", ".pcm", ".sln", ".sln16", ".s16", ".ul", ".ulaw", ".al", ".alaw"))
+RAW_SUFFIXES = frozenset((".raw", ".pcm", ".sln", ".sln16", ".s16", ".ul", ".ulaw", ".al", ".alaw"))
 """Names of files without a header, at whose format ffmpeg would guess."""
 
 _TOLERATED_S = 0.05
@@ -255,7 +255,7 @@ def _check(source: AudioSource, name: str) -> None:
 def _open_with_ffmpeg(path: Path, name: str, channel: ChannelChoice) -> AudioSource:
     suffix = path.suffix.lower()
     hint = "; if it holds samples without a header, say how they are written (--raw s16le:16000:1)"
-    if suffix in _RAW_SUFFIXES:
+    if suffix in RAW_SUFFIXES:
         raise AudioUnreadable(name, "it has no header" + hint)
     try:
         return open_with_ffmpeg(path, name, channel)

@@ -27,6 +27,14 @@ def test_a_folder_is_searched_at_any_depth_but_for_the_transcripts(folder) -> No
     assert places(folder, output=folder / "out") == ["a.FLAC", "b.wav", "2026/c.mp3"]
 
 
+def test_a_folder_is_searched_for_the_suffixes_that_are_wanted(folder) -> None:
+    (folder / "call.PCM").write_bytes(b"x")
+
+    found = find_recordings([str(folder)], folder / "out", (".pcm", ".raw"))
+
+    assert [recording.place for recording in found] == ["call.PCM"]
+
+
 def test_a_file_is_taken_whatever_its_name(folder) -> None:
     assert places(folder / "notes.txt", output=folder / "out") == ["notes.txt"]
 

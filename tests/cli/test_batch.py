@@ -76,6 +76,29 @@ def test_bad_ones_are_named_at_the_end_and_again_in_the_next_run(run, clips, tmp
     assert [entry["file"] for entry in json.loads(second.out)["bad"]] == [f"{clips}/bad.wav"]
 
 
+def test_samples_without_a_header_are_heard_when_their_format_is_told(run, tmp_path) -> None:
+    speech, rate = soundfile.read(CLIPS / "go-forward.flac", dtype="int16")
+    folder = tmp_path / "calls"
+    folder.mkdir()
+    (folder / "one.pcm").write_bytes(speech.astype("<i2").tobytes())
+    words = ("batch", "-m", "starter-en", "--format", "text", "-o", tmp_path / "out")
+
+    ran = run(*words, "--raw", f"s16le:{rate}:1", folder)
+
+    assert ran.status == 0, ran.err
+    assert (tmp_path / "out" / "one.pcm.txt").read_text() == "go forward ten meters\n"
+    # Read as another format it would be heard as other words.
+    other = run(*words, "--raw", f"s16le:{rate // 2}:1", folder)
+    assert (other.status, "begun with other --raw" in other.err) == (2, True)
+
+
+def test_a_raw_format_that_is_none_is_refused_before_the_model_is_looked_for(run, tmp_path) -> None:
+    ran = run("batch", "-m", "nonesuch", "-o", tmp_path / "out", "--raw", "s16:16000", tmp_path)
+
+    assert ran.status == 2
+    assert "raw format 's16:16000': the encoding is one of" in ran.err
+
+
 def test_each_channel_has_a_transcript_of_its_own(run, tmp_path) -> None:
     speech, rate = soundfile.read(CLIPS / "go-forward.flac")
     soundfile.write(tmp_path / "call.wav", np.stack([speech, np.zeros_like(speech)], axis=1), rate)
