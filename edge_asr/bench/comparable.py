@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from edge_asr.bench.document import Configuration, Document, Result
@@ -10,6 +10,7 @@ from edge_asr.bench.document import Configuration, Document, Result
 _MATCHES: tuple[tuple[str, ...], ...] = (
     Configuration.__struct_fields__,
     ("model", "mode", "door", "streams", "provider", "threads"),
+    ("model", "mode", "streams", "piece_ms", "provider", "threads"),
     ("model", "mode", "door", "streams"),
     ("model", "mode", "streams"),
     ("mode", "door", "streams"),
@@ -46,6 +47,16 @@ def shared_clips(before: Document, after: Document) -> frozenset[str]:
     return frozenset(name for name in first if first[name] == second.get(name))
 
 
+def why_nothing_matches(before: Sequence[Result], after: Sequence[Result]) -> str:
+    """In what two benches without a pair differ, such as ``streams 1 and 4``."""
+    reasons = []
+    for field in ("model", "mode", "streams"):
+        first, second = ({getattr(one.configuration, field): None for one in side} for side in (before, after))
+        if not first.keys() & second.keys():
+            reasons.append(f"{field} {_listed(first)} and {_listed(second)}")
+    return "; ".join(reasons) or "several of one are like one of the other"
+
+
 def differences(before: Document, after: Document) -> Iterator[str]:
     """Sentences on board, models, audio, normaliser and versions; none when all are the same."""
     yield from _board(before.board, after.board)
@@ -76,8 +87,16 @@ def _board(before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
 
 def _models(before: Document, after: Document) -> Iterator[str]:
     first, second = ({model.name: model for model in document.models} for document in (before, after))
+    if not first or not second:
+        which = "second" if first else "first"
+        yield f"the files of the model of the {which} bench are not known: it was measured through a daemon elsewhere"
+        return
     if not first.keys() & second.keys():
         yield f"different models: {', '.join(first)} and {', '.join(second)}"
     for name in sorted(first.keys() & second.keys()):
         if first[name].files != second[name].files:
             yield f"{name} has different files: version {first[name].version} and {second[name].version}"
+
+
+def _listed(values: Iterable[object]) -> str:
+    return ", ".join(map(str, values)) or "none"

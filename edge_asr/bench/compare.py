@@ -116,7 +116,17 @@ def _compared(before: Result, after: Result, clips: frozenset[str], *, has_same_
         return ConfigurationChange(before.configuration, after.configuration, (), notes)
     measure = _throughput if before.configuration.mode == "throughput" else _paced
     figures = (*measure(runs), *_error_rate(runs, before), *_memory(runs))
-    return ConfigurationChange(before.configuration, after.configuration, figures, notes)
+    seen = tuple(figure for figure in figures if _is_seen(before, figure.name) and _is_seen(after, figure.name))
+    if hidden := [figure.name for figure in figures if figure not in seen]:
+        notes = (*notes, f"left out, since the daemon does not show it from outside: {', '.join(hidden)}")
+    if before.configuration.mode == "paced" and not has_same_audio:
+        notes = (*notes, "times at live pace are left out: both benches must hear the same recordings (--audio)")
+    return ConfigurationChange(before.configuration, after.configuration, seen, notes)
+
+
+def _is_seen(result: Result, figure: str) -> bool:
+    """Whether a figure was measured at all; of a daemon some are left out, and the runs hold nothing in their place."""
+    return result.configuration.door == "library" or figure in result.figures
 
 
 def _runs(

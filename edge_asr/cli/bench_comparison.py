@@ -47,17 +47,21 @@ def compare(before: Path, after: Path, as_json: bool) -> None:
     Configurations are matched, repetitions and recordings paired. A figure is called better or worse only where the
     95 % interval of the difference excludes zero and the change is at least 3 % (any change, of error rates). Disturbed
     runs are shown and get no verdict. Exit code 6 if anything became worse or could not be judged for a disturbance.
+    Of a bench through the library and one through a daemon (--url), the difference is what the daemon costs.
 
     \b
     Example:
       edge-asr bench starter-en --json a.json
       edge-asr bench starter-en --threads 2 --json b.json
       edge-asr bench compare a.json b.json
+      edge-asr bench compare library.json daemon.json
     """
+    from edge_asr.bench.comparable import why_nothing_matches
     from edge_asr.bench.compare import compare_documents
     from edge_asr.bench.document import read_document
 
-    comparison = compare_documents(read_document(before), read_document(after))
+    first, second = read_document(before), read_document(after)
+    comparison = compare_documents(first, second)
     if as_json:
         import msgspec
 
@@ -65,7 +69,11 @@ def compare(before: Path, after: Path, as_json: bool) -> None:
     else:
         render(comparison)
     if not comparison.changes:
-        raise InputError("no configuration of the two benches matches another; measure the same modes and streams")
+        reasons = why_nothing_matches(first.results, second.results)
+        raise InputError(
+            f"no configuration of one bench matches one of the other ({reasons}); measure the same models, modes and "
+            "streams"
+        )
     if comparison.has_regression:
         raise GateFailed(f"worse: {_names(comparison)}")
     if not comparison.is_valid:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from edge_asr.bench.comparable import differences, matched, shared_clips
+from edge_asr.bench.comparable import differences, matched, shared_clips, why_nothing_matches
 from edge_asr.bench.document import Result
 from tests.bench.documents import configuration, document
 from tests.bench.measurements import CLIPS, bench_of
@@ -40,6 +40,21 @@ def test_another_number_of_streams_is_another_question() -> None:
 def test_what_has_several_partners_has_none() -> None:
     first, second = results({"threads": 1}), results({"threads": 2}, {"threads": 4})
     assert matched(first, second) == ([], first, second)
+
+
+def test_a_daemon_is_compared_with_the_library_of_its_own_threads() -> None:
+    first, second = results({"threads": 1}, {"threads": 2}), results({"threads": 2, "door": "daemon"})
+    assert matched(first, second) == ([(first[1], second[0])], [first[0]], [])
+
+
+def test_why_nothing_matches_names_what_is_not_the_same() -> None:
+    first = results({"streams": 1}, {"streams": 2})
+    assert why_nothing_matches(first, results({"streams": 4})) == "streams 1, 2 and 4"
+    other = results({"model": "other", "mode": "paced"})
+    assert why_nothing_matches(first, other) == "model starter-en and other; mode throughput and paced"
+    assert (
+        why_nothing_matches(first, []) == "model starter-en and none; mode throughput and none; streams 1, 2 and none"
+    )
 
 
 def test_an_exact_partner_goes_before_a_similar_one() -> None:
@@ -79,6 +94,13 @@ def test_other_models_and_other_files_of_the_same_model_are_said() -> None:
     assert "different models: starter-en and other" in differences(bench, bench_of(models=(renamed,)))
     quantized = msgspec.structs.replace(bench.models[0], files={"encoder": "f" * 64}, version="2")
     assert "starter-en has different files: version 1 and 2" in differences(bench, bench_of(models=(quantized,)))
+
+
+def test_of_a_daemon_elsewhere_the_files_of_its_model_are_not_known() -> None:
+    said = list(differences(bench_of(), bench_of(models=())))
+    assert said == [
+        "the files of the model of the second bench are not known: it was measured through a daemon elsewhere"
+    ]
 
 
 def test_recordings_of_the_same_name_and_other_content_are_not_shared() -> None:

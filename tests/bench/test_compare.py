@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from edge_asr.bench.compare import Comparison, FigureChange, compare_documents
-from edge_asr.bench.document import Result
+from edge_asr.bench.document import Figure, Result
 from tests.bench.documents import THROTTLED, disturbed
 from tests.bench.measurements import CLIPS, bench_of, listening, repeated
 
@@ -115,6 +115,37 @@ def test_only_shared_recordings_are_compared_and_whole_runs_are_not() -> None:
     found = verdicts(compare_documents(bench_of(repeated(0.1), listening(1.0)), other))
     assert found["rtf_wall"] == "worse"
     assert "rtf_cpu_live" not in found
+
+
+def through_a_daemon(result: Result, *shown: str) -> Result:
+    """The same measured from outside, where only these figures show."""
+    figures = {name: Figure(value=1.0, unit="ratio") for name in shown}
+    outside = msgspec.structs.replace(result.configuration, door="daemon")
+    return msgspec.structs.replace(result, configuration=outside, figures=figures)
+
+
+def test_of_the_library_and_a_daemon_is_compared_what_both_show() -> None:
+    daemon = through_a_daemon(listening(2.0), "rtf_cpu_live", "flush_latency_p50", "memory_peak")
+    comparison = compared(listening(1.0), daemon)
+    assert verdicts(comparison) == {
+        "rtf_cpu_live": "worse",
+        "flush_latency_p50": "undecided",
+        "memory_peak": "no_difference_found",
+    }
+    (note,) = comparison.changes[0].notes
+    assert note.endswith("does not show it from outside: chunk_latency_p90, chunk_latency_p99")
+
+
+def test_a_daemon_elsewhere_whose_memory_nobody_saw_takes_none_less() -> None:
+    daemon = through_a_daemon(listening(1.0), "flush_latency_p50")
+    assert set(verdicts(compared(listening(1.0), daemon))) == {"flush_latency_p50"}
+
+
+def test_why_times_at_live_pace_are_missing_is_said() -> None:
+    comparison = compare_documents(bench_of(listening(1.0)), bench_of(listening(1.0), clips=CLIPS[:2]))
+    assert comparison.changes[0].notes == (
+        "times at live pace are left out: both benches must hear the same recordings (--audio)",
+    )
 
 
 def test_what_could_not_be_measured_is_said_and_not_valid() -> None:

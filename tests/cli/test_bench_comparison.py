@@ -78,6 +78,7 @@ def test_benches_that_have_nothing_in_common_leave_with_3(run: Run, tmp_path: Pa
     ran = compared(run, tmp_path, bench_of(repeated(0.1)), bench_of(repeated(0.1, streams=4)))
     assert ran.status == 3
     assert "only in the first: starter-en · throughput · 1 thread" in ran.out
+    assert "(streams 1 and 4)" in ran.err
     assert "measure the same modes and streams" in ran.err
 
 
