@@ -51,7 +51,9 @@ from edge_asr.cli.options import (
     "--scheduler", metavar="ADDRESS", help="Hear them on the Dask cluster of this scheduler: tcp://HOST:8786."
 )
 @click.option("--again", is_flag=True, help="Hear also what an earlier run into this folder has heard.")
-@click.option("--hotwords", metavar="FILE", help="Words and phrases to expect, one a line; for streaming transducers.")
+@click.option(
+    "--hotwords", metavar="FILE", help="Words and phrases to expect, one a line; for transducers and Moonshine."
+)
 @json_option
 @commands_option
 @second_pass_option
