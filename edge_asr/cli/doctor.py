@@ -33,13 +33,21 @@ def doctor(invocation: Invocation, *, as_json: bool) -> int:
     return examine(invocation, as_json=as_json)
 
 
-def examine(invocation: Invocation, *, as_json: bool = False) -> int:
-    """Look at everything and say it; the exit code."""
+def examine(invocation: Invocation, model: str | None = None, *, as_json: bool = False) -> int:
+    """Look at everything and say it; the exit code.
+
+    Args:
+        invocation: Brings the configuration.
+        model: Store name of the one to look at; the configured one otherwise.
+        as_json: Whether one JSON document is printed.
+    """
     from edge_asr.cli.doctor_report import document, render
     from edge_asr.resources.board import read_board
 
     board = read_board()
-    findings = tuple(dict.fromkeys(_examine(invocation)))  # a damaged model is met in the store and when it is chosen
+    findings = tuple(
+        dict.fromkeys(_examine(invocation, model))
+    )  # a damaged model is met in the store and when it is chosen
     if as_json:
         import json
 
@@ -49,14 +57,14 @@ def examine(invocation: Invocation, *, as_json: bool = False) -> int:
     return exit_codes.MACHINE if any(finding.level == "error" for finding in findings) else exit_codes.DONE
 
 
-def _examine(invocation: Invocation) -> Iterator[Finding]:
+def _examine(invocation: Invocation, named: str | None) -> Iterator[Finding]:
     from edge_asr.cli.stores import active_name, choose_model, open_store
     from edge_asr.diagnosis import examination
     from edge_asr.diagnosis.storage import model_findings
     from edge_asr.errors import ModelError
     from edge_asr.store.voice_activity import installed_vad
 
-    settings = invocation.configuration().settings
+    settings = invocation.configuration({"model": ("MODEL", named)}).settings
     store = open_store()
     yield from examination.examine_board()
     yield from examination.examine_surroundings()

@@ -18,6 +18,8 @@ from edge_asr.cli.options import DEFAULT_MAX_WER, Invocation
 from edge_asr.cli.settings_reference import default_document
 from edge_asr.deployment.service import UNIT, Service, hidden_by, unit_template
 from edge_asr.errors import ConfigurationError, MachineError
+from edge_asr.settings import Settings
+from edge_asr.store.locations import SYSTEM_STORE
 
 SYSTEM_UNITS = Path("/etc/systemd/system")
 
@@ -49,7 +51,9 @@ def run_job(invocation: Invocation, wish: Wish) -> int:
     Raises:
         EdgeAsrError: What a step cannot do; those after it are not begun.
     """
-    service = service_here(is_of_the_user=wish.is_of_the_user)
+    service = service_here(invocation.config_file, is_of_the_user=wish.is_of_the_user)
+    if wish.model:
+        _require_installed(wish.model)
     if wish.is_served:
         _require_rights(wish)
         service.check()
@@ -71,10 +75,24 @@ def run_steps(steps: list[Step]) -> int:
     return exit_codes.DONE
 
 
-def service_here(*, is_of_the_user: bool) -> Service:
-    """The service that would run this very installation."""
+def service_here(config_file: Path | None, *, is_of_the_user: bool) -> Service:
+    """The service that would run this very installation with the configuration of this command.
+
+    Args:
+        config_file: Named by ``--config``.
+        is_of_the_user: Whether it is the user's.
+    """
     folder = _user_units() if is_of_the_user else SYSTEM_UNITS
-    return Service([*program(), "serve"], folder, is_of_the_user)
+    named = ["--config", str(config_file.absolute())] if config_file else []
+    home = _own_store() if is_of_the_user else None
+    environment = {"EDGE_ASR_HOME": str(home)} if home else {}
+    return Service([*program(), "serve", *named], folder, is_of_the_user, environment=environment)
+
+
+def _own_store() -> Path | None:
+    """The store that the environment names."""
+    home = os.environ.get("EDGE_ASR_HOME")
+    return Path(home).absolute() if home else None
 
 
 def program() -> list[str]:
@@ -84,37 +102,53 @@ def program() -> list[str]:
 
 
 def _measuring(invocation: Invocation, wish: Wish) -> Iterator[Step]:
-    yield Step("doctor", lambda: _examine(invocation))
-    yield Step("configuration", lambda: _configure(wish))
+    yield Step("doctor", lambda: _examine(invocation, wish))
+    if invocation.config_file is None:
+        yield Step("configuration", lambda: _configure(wish))
     if wish.is_tuned:
         yield Step("tune", lambda: _tune(invocation, wish))
     yield Step("selftest", lambda: _test(invocation, wish))
     if wish.model:
-        yield Step("model", lambda: _activate(invocation, wish.model))
+        yield Step("model", lambda: _activate(invocation, wish))
 
 
-def _examine(invocation: Invocation) -> int:
+def _settings(invocation: Invocation, wish: Wish) -> Settings:
+    """As the service will have them: with what was tuned for the model that is named."""
+    return invocation.configuration({"model": ("MODEL", wish.model or None)}).settings
+
+
+def _examine(invocation: Invocation, wish: Wish) -> int:
     from edge_asr.cli.doctor import examine
 
-    return examine(invocation)
+    return examine(invocation, wish.model or None)
 
 
 def _configure(wish: Wish) -> int:
     """A file in which everything is explained, for whoever wants to change something later; an existing one is kept."""
     path = user_file(os.environ) if wish.is_of_the_user or os.geteuid() != 0 else SYSTEM_FILE
-    if path is not None and not path.exists():
+    if path is None or path.exists():
+        return exit_codes.DONE
+    is_new_folder = not path.parent.exists()
+    try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_new(path, machine_notes() + default_document())
+    except OSError as error:
+        raise ConfigurationError(f"cannot make {path.parent}: {error.strerror}") from error
+    write_new(path, machine_notes() + default_document())
+    if path == SYSTEM_FILE:
+        # The service is another user, and must read it whatever the umask of root's shell is.
+        path.chmod(0o644)
+        if is_new_folder:
+            path.parent.chmod(0o755)
     return exit_codes.DONE
 
 
-def _activate(invocation: Invocation, model: str) -> int:
+def _activate(invocation: Invocation, wish: Wish) -> int:
     from edge_asr.cli.activation import activate_here
     from edge_asr.cli.stores import open_store
 
     store = open_store()
-    activate_here(store, model, invocation.configuration().settings, DEFAULT_MAX_WER)
-    store.activate(model)
+    activate_here(store, wish.model, _settings(invocation, wish), DEFAULT_MAX_WER)
+    store.activate(wish.model)
     return exit_codes.DONE
 
 
@@ -127,7 +161,7 @@ def _tune(invocation: Invocation, wish: Wish) -> int:
 def _test(invocation: Invocation, wish: Wish) -> int:
     from edge_asr.cli.selftest_job import run_job as test
 
-    return test(wish.model, "default", None, None, invocation.configuration().settings)
+    return test(wish.model, "default", None, None, _settings(invocation, wish))
 
 
 def _serve(invocation: Invocation, service: Service, wish: Wish) -> int:
@@ -147,14 +181,33 @@ def _serve(invocation: Invocation, service: Service, wish: Wish) -> int:
     return exit_codes.DONE
 
 
+def _require_installed(model: str) -> None:
+    """Before anything is examined.
+
+    Raises:
+        ModelError: No store has a model of that name; only such a one can become the active one.
+    """
+    from edge_asr.cli.stores import open_store
+
+    open_store().find(model)
+
+
 def _require_rights(wish: Wish) -> None:
     """Before minutes of work.
 
     Raises:
         MachineError: The machine's service is root's to install.
+        ConfigurationError: The machine's service has its own place for models.
     """
-    if not wish.is_of_the_user and os.geteuid() != 0:
+    if wish.is_of_the_user:
+        return
+    if os.geteuid() != 0:
         raise MachineError("a service of the machine is root's to install: run this with sudo, or say --user")
+    if (home := _own_store()) and home.resolve() != SYSTEM_STORE.resolve():
+        raise ConfigurationError(
+            f"a service of the machine keeps its models in {SYSTEM_STORE}, and EDGE_ASR_HOME is {home}; unset it, or "
+            "make it your own service with --user"
+        )
 
 
 def _user_units() -> Path:

@@ -5,11 +5,13 @@ All files are below a replaceable root, and systemd is spoken to by a callable t
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 from edge_asr.errors import ConfigurationError, MachineError
 
@@ -44,6 +46,7 @@ class Service:
         is_of_the_user: Whether it is the user's.
         root: Of the file system; replaced by tests.
         tell: Speaks to systemd.
+        environment: Variables that the daemon gets.
     """
 
     command: Sequence[str]
@@ -51,23 +54,48 @@ class Service:
     is_of_the_user: bool = False
     root: Path = Path("/")
     tell: Systemctl = systemctl
+    environment: Mapping[str, str] = field(default_factory=dict)
 
     def check(self) -> None:
         """Whether it can be a service at all, before minutes of measuring.
 
         Raises:
-            MachineError: There is no systemd.
-            ConfigurationError: The service would not see the program.
+            MachineError: There is no systemd, or none of this user.
+            ConfigurationError: The service would not see the program, its configuration or its models.
         """
         if not (self.root / "run/systemd/system").is_dir():
             raise MachineError(
                 "no systemd runs here to start the daemon; leave that out with --no-service, and run `edge-asr serve`"
             )
-        if not self.is_of_the_user and not self.is_packaged() and (hidden := hidden_by(Path(self.command[0]))):
+        if self.is_packaged():
+            self._require_what_the_package_has()
+        elif self.is_of_the_user:
+            self._require_systemd_of_the_user()
+        else:
+            self._require_in_sight()
+
+    def _require_what_the_package_has(self) -> None:
+        if "--config" in self.command:
             raise ConfigurationError(
-                f"the service may not look into {hidden}, where {self.command[0]} is; install edge-asr elsewhere, "
-                "such as /opt/edge-asr, or make it your own service with --user"
+                "the package's unit reads /etc/edge-asr/edge-asr.toml and takes no --config; write the settings there"
             )
+
+    def _require_systemd_of_the_user(self) -> None:
+        try:
+            self._tell("show-environment")
+        except MachineError as error:
+            raise MachineError(
+                f"{error}; a user's own systemd runs for whoever has logged in (not by su or sudo), and always after "
+                "`sudo loginctl enable-linger USER`"
+            ) from error
+
+    def _require_in_sight(self) -> None:
+        for word in filter(os.path.isabs, self.command):
+            if hidden := hidden_by(Path(word)):
+                raise ConfigurationError(
+                    f"the service may not look into {hidden}, where {word} is; put it elsewhere, such as into "
+                    "/opt/edge-asr, or make it your own service with --user"
+                )
 
     def is_packaged(self) -> bool:
         """Whether the distribution's package brought the unit."""
@@ -107,21 +135,23 @@ class Service:
     def _write(self, template: str) -> Path:
         path = self.root / self.folder.relative_to("/") / UNIT
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(unit_for(template, self.command), encoding="utf-8")
+        path.write_text(unit_for(template, self.command, self.environment), encoding="utf-8")
         return path
 
     def _tell(self, *words: str) -> int:
         return self.tell(["--user", *words] if self.is_of_the_user else list(words))
 
 
-def unit_for(template: str, command: Sequence[str]) -> str:
+def unit_for(template: str, command: Sequence[str], environment: Mapping[str, str] = MappingProxyType({})) -> str:
     """The unit that starts this command.
 
     Args:
         template: The unit that edge-asr comes with.
         command: Program and words.
+        environment: Variables that it gets.
     """
-    line = f"ExecStart={' '.join(map(_quoted, command))}"
+    variables = [f"Environment={_quoted(f'{name}={value}')}" for name, value in environment.items()]
+    line = "\n".join([f"ExecStart={' '.join(map(_quoted, command))}", *variables])
     return re.sub(r"^ExecStart=.*$", lambda _: line, template, count=1, flags=re.MULTILINE)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from edge_asr.cli import setup_job
+from edge_asr.cli import options, setup_job
+from edge_asr.cli.configuration import Layer
 from edge_asr.deployment.service import Service
 from edge_asr.errors import MachineError
 
@@ -32,7 +34,8 @@ def done(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
         steps.append(f"systemctl {words[-2] if words[-1].endswith('.service') else words[-1]}")
         return 0
 
-    def service(*, is_of_the_user: bool) -> Service:
+    def service(config_file: Path | None, *, is_of_the_user: bool) -> Service:
+        assert config_file is None
         return Service(["/opt/edge-asr/bin/edge-asr"], Path("/units"), is_of_the_user, tmp_path, tell)
 
     monkeypatch.setattr(setup_job, "service_here", service)
@@ -90,6 +93,50 @@ def test_a_service_of_the_machine_is_root_s(run, done: list[str], monkeypatch) -
     assert refused.status == 5
     assert "sudo" in refused.err
     assert done == []
+
+
+def test_a_model_that_is_not_here_is_said_before_anything_is_done(run, done: list[str]) -> None:
+    refused = run("setup", "nonesuch")
+    assert refused.status == 4
+    assert "model 'nonesuch' is not installed" in refused.err
+    assert done == []
+
+
+def test_a_model_is_tested_with_what_was_tuned_for_it(run, done: list[str], monkeypatch) -> None:
+    tuned: list[str] = []
+    monkeypatch.setattr(options, "_tuned", lambda model: tuned.append(model) or Layer({}, {}))
+    monkeypatch.setattr(setup_job, "_test", lambda invocation, wish: setup_job._settings(invocation, wish) and 0)
+    assert run("setup", "starter-en", "--no-service").status == 0
+    assert tuned == ["starter-en"]
+
+
+def test_a_store_of_its_own_is_the_user_s(run, done: list[str], monkeypatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("EDGE_ASR_HOME", str(tmp_path / "store"))
+    refused = run("setup")
+    assert refused.status == 2
+    assert f"keeps its models in /var/lib/edge-asr, and EDGE_ASR_HOME is {tmp_path}/store" in refused.err
+    assert done == []
+
+
+def test_the_service_has_the_configuration_and_the_user_s_the_store_of_the_command(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("EDGE_ASR_HOME", str(tmp_path / "store"))
+    monkeypatch.setattr(setup_job, "program", lambda: ["edge-asr"])
+    service = setup_job.service_here(tmp_path / "c.toml", is_of_the_user=True)
+    assert service.command == ["edge-asr", "serve", "--config", f"{tmp_path}/c.toml"]
+    assert service.environment == {"EDGE_ASR_HOME": f"{tmp_path}/store"}
+    assert setup_job.service_here(None, is_of_the_user=False).environment == {}
+
+
+def test_a_service_can_read_its_configuration_whatever_root_s_umask_is(run, done: list[str], tmp_path: Path) -> None:
+    before = os.umask(0o077)
+    try:
+        run("setup", "--no-service")
+    finally:
+        os.umask(before)
+    file = tmp_path / "etc/edge-asr.toml"
+    assert [path.stat().st_mode & 0o777 for path in (file, file.parent)] == [0o644, 0o755]
 
 
 def test_a_model_in_a_home_is_not_left_to_a_service_that_cannot_see_it(run, done: list[str], monkeypatch) -> None:

@@ -76,6 +76,33 @@ def test_the_machine_s_service_cannot_run_a_program_in_a_home(root: Path) -> Non
     service(root).check()
 
 
+def test_the_machine_s_service_cannot_read_a_configuration_in_a_home(root: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"may not look into /home, where /home/pi/c\.toml is"):
+        service(root, [*COMMAND, "--config", "/home/pi/c.toml"]).check()
+
+
+def test_the_unit_of_a_package_takes_no_configuration_file(root: Path) -> None:
+    packaged = root / "usr/lib/systemd/system/edge-asr.service"
+    packaged.parent.mkdir(parents=True)
+    packaged.touch()
+    with pytest.raises(ConfigurationError, match="takes no --config"):
+        service(root, [*COMMAND, "--config", "/etc/other.toml"]).check()
+    service(root, ["/home/pi/edge-asr/bin/edge-asr", "serve"]).check()
+
+
+def test_a_user_without_a_systemd_of_his_own_is_told_how_to_have_one(root: Path) -> None:
+    def no_bus(words: Sequence[str]) -> int:
+        raise MachineError(f"`systemctl {' '.join(words)}` failed: no bus")
+
+    with pytest.raises(MachineError, match=r"--user show-environment` failed: no bus; .* loginctl enable-linger"):
+        Service(COMMAND, UNITS, True, root, no_bus).check()
+
+
+def test_the_daemon_gets_the_variables_of_its_service() -> None:
+    unit = unit_for("ExecStart=x\nRestart=no\n", ["/bin/edge-asr"], {"EDGE_ASR_HOME": "/srv/my store"})
+    assert unit == 'ExecStart=/bin/edge-asr\nEnvironment="EDGE_ASR_HOME=/srv/my store"\nRestart=no\n'
+
+
 @pytest.mark.parametrize(
     ("path", "hidden"), [("/root/x", "/root"), ("/home/pi", "/home"), ("/opt/home/x", None), ("/homes/x", None)]
 )
