@@ -103,11 +103,19 @@ def test_a_model_that_is_not_here_is_said_before_anything_is_done(run, done: lis
 
 
 def test_a_model_is_tested_with_what_was_tuned_for_it(run, done: list[str], monkeypatch) -> None:
-    tuned: list[str] = []
-    monkeypatch.setattr(options, "_tuned", lambda model: tuned.append(model) or Layer({}, {}))
-    monkeypatch.setattr(setup_job, "_test", lambda invocation, wish: setup_job._settings(invocation, wish) and 0)
+    tested: list[int] = []
+
+    def tuned(model: str) -> Layer:
+        return Layer({"engine.threads": 3}, {"engine.threads": "tuned"}) if model == "starter-en" else Layer({}, {})
+
+    def test(invocation: options.Invocation, wish: setup_job.Wish) -> int:
+        tested.append(setup_job._settings(invocation, wish).engine.threads)
+        return 0
+
+    monkeypatch.setattr(options, "_tuned", tuned)
+    monkeypatch.setattr(setup_job, "_test", test)
     assert run("setup", "starter-en", "--no-service").status == 0
-    assert tuned == ["starter-en"]
+    assert tested == [3]
 
 
 def test_a_store_of_its_own_is_the_user_s(run, done: list[str], monkeypatch, tmp_path: Path) -> None:
