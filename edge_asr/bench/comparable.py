@@ -9,9 +9,10 @@ from edge_asr.bench.document import Configuration, Document, Result
 
 _MATCHES: tuple[tuple[str, ...], ...] = (
     Configuration.__struct_fields__,
-    ("model", "mode", "door", "streams", "provider", "threads"),
-    ("model", "mode", "streams", "piece_ms", "provider", "threads"),
-    ("model", "mode", "door", "streams"),
+    ("model", "second_pass", "mode", "door", "streams", "provider", "threads"),
+    ("model", "second_pass", "mode", "streams", "piece_ms", "provider", "threads"),
+    ("model", "second_pass", "mode", "door", "streams"),
+    ("model", "second_pass", "mode", "streams"),
     ("model", "mode", "streams"),
     ("mode", "door", "streams"),
 )

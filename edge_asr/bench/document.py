@@ -40,10 +40,12 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True):
     """How long a step may wait for more streams."""
     allow_spinning: bool = False
     door: Door = "library"
+    second_pass: str = ""
+    """Store name of the model that heard each segment again, for its final; empty for none."""
 
     def label(self) -> str:
         """A short name for tables and plots, such as ``starter-en · paced · 2 threads on 0,1 · 4 streams``."""
-        parts = [self.model, self.mode]
+        parts = [f"{self.model}, then {self.second_pass}" if self.second_pass else self.model, self.mode]
         if self.door == "daemon":
             parts.append("daemon")
         if self.provider != "cpu":
@@ -72,6 +74,8 @@ class Stages(msgspec.Struct, frozen=True, kw_only=True):
     """Decoder and joiner, or the search of a CTC model; likewise."""
     model_s: float = 0.0
     """Inside the engine's decode call: encoder, decoder, joiner and search."""
+    second_pass_s: float = 0.0
+    """Inside the model that hears segments again."""
     text_s: float = 0.0
     """Hypothesis, stability, endpoint, words."""
     total_s: float = 0.0
@@ -108,6 +112,8 @@ class Utterance(msgspec.Struct, frozen=True, kw_only=True):
     """Last change of the text, after the end of speech (pr50/pr90)."""
     changed_words: int = 0
     emitted_words: int = 0
+    second_passes_skipped: int = 0
+    """Finals that should have come from the second pass and were the first model's."""
 
 
 class Chunks(msgspec.Struct, frozen=True, kw_only=True):

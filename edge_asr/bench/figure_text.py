@@ -44,6 +44,7 @@ FIGURES: Mapping[str, FigureName] = {
     "rtf_cpu_live": FigureName("Speed", "CPU seconds per audio second at live pace"),
     "wer": FigureName("Accuracy", "Word error rate"),
     "cer": FigureName("Accuracy", "Character error rate"),
+    "second_pass_skipped": FigureName("Accuracy", "Recordings with a final that the second pass skipped"),
     **_percentiles("chunk_compute", "Deadlines", "Chunk compute", "p50", "p90", "p95", "p99", "max"),
     **_percentiles("chunk_latency", "Deadlines", "Chunk latency", "p50", "p90", "p99", "max"),
     "deadline_miss": FigureName("Deadlines", "Deadlines missed"),

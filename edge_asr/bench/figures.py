@@ -25,7 +25,8 @@ def figures_of(configuration: Configuration, runs: Sequence[Run], metric: str) -
     if not runs:
         return {}
     own = _throughput_figures(runs) if configuration.mode == "throughput" else _paced_figures(runs)
-    return {**own, metric: _error_rate(runs, metric), **_resource_figures(runs)}
+    skipped = {"second_pass_skipped": _skipped_second_passes(runs)} if configuration.second_pass else {}
+    return {**own, metric: _error_rate(runs, metric), **skipped, **_resource_figures(runs)}
 
 
 def blocks_of(runs: Iterable[Run], numerator: Callable[[Utterance], float]) -> list[Block]:
@@ -138,6 +139,14 @@ def _error_rate(runs: Sequence[Run], metric: str) -> Figure:
     return Figure(
         value=pooled.value, unit="share", low=low, high=high, n=units, note=f"{units} {UNITS[metric]} of reference"
     )
+
+
+def _skipped_second_passes(runs: Sequence[Run]) -> Figure:
+    heard = [utterance for run in runs for utterance in run.utterances]
+    if not heard:
+        return Figure(value=None, unit="share", note=NOTHING_HEARD)
+    skipped = sum(utterance.second_passes_skipped > 0 for utterance in heard)
+    return Figure(value=skipped / len(heard), unit="share", n=len(heard), note=f"{skipped} of {len(heard)} recordings")
 
 
 def _percentiles(name: str, samples: Sequence[float], percents: Iterable[int]) -> dict[str, Figure]:

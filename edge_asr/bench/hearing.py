@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from edge_asr.bench.document import Utterance
-from edge_asr.events import Final, Partial, TranscriptEvent
+from edge_asr.events import Final, Notice, Partial, TranscriptEvent
 from edge_asr.scoring import metric_of, score
 from edge_asr.workload import AlignedWord
 
@@ -40,15 +40,19 @@ class Hearing:
     """When the last final reached the listener."""
     last_release_ns: int = 0
     """When the audio that the last event needed had been delivered, as far as the listener knows."""
+    second_passes_skipped: int = 0
+    """Finals that are the first model's although there is a second pass."""
 
     def hear(self, event: TranscriptEvent, heard_ns: int, released_ns: int = 0) -> None:
         """Take an event.
 
         Args:
-            event: Other events than partials and finals are ignored.
+            event: Others than partials, finals and notices of skipped second passes are ignored.
             heard_ns: When the listener had it.
             released_ns: When the newest audio was delivered to the recogniser before this event.
         """
+        if isinstance(event, Notice):
+            self.second_passes_skipped += event.code == "second_pass_skipped"
         if isinstance(event, Final):
             self.finals.append(event)
             self.final_heard_ns = heard_ns
@@ -129,6 +133,7 @@ def utterance_of(asked: Asked, hearing: Hearing, schedule: Schedule) -> Utteranc
         last_token_ms=_ms(hearing.looks[-1].at_ns - spoken_until_ns) if hearing.looks else None,
         changed_words=changed,
         emitted_words=emitted,
+        second_passes_skipped=hearing.second_passes_skipped,
     )
 
 

@@ -8,6 +8,7 @@ from edge_asr.bench.document import Configuration
 
 _PARTS: tuple[tuple[str, Callable[[Configuration], str]], ...] = (
     ("model", lambda it: it.model),
+    ("second_pass", lambda it: f"then {it.second_pass}" if it.second_pass else "no second pass"),
     ("mode", lambda it: it.mode),
     ("door", lambda it: "through the daemon" if it.door == "daemon" else "through the library"),
     ("provider", lambda it: it.provider),

@@ -9,7 +9,7 @@ import signal
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,17 +18,14 @@ import numpy as np
 
 from edge_asr.bench.child import ClipTask, Outcome, Task
 from edge_asr.bench.document import Chunks, Run, Stages, Utterance
+from edge_asr.bench.loaded_rig import Alarm, at_live_pace, rig_of
 from edge_asr.bench.paced import chunks_of, measure_paced
 from edge_asr.bench.profile import encoder_share, graph_names, parse_trace
-from edge_asr.bench.recorder import RecordedEngine
-from edge_asr.bench.rig import Notebook, Readings, Rig
+from edge_asr.bench.rig import Rig
 from edge_asr.bench.throughput import measure_throughput, stages_of, warm_up
-from edge_asr.clock import MonotonicClock
 from edge_asr.engines.instruments import Instruments, Stopwatch
 from edge_asr.families import FAMILIES
-from edge_asr.resources.frequency import read_policies
 from edge_asr.resources.memory import read_process_memory, trim_heap
-from edge_asr.resources.thermal import hottest_celsius
 from edge_asr.sessions.decode_loop import DecodeLoop
 from edge_asr.workers.configuration import unpack
 from edge_asr.workload import AlignedWord, Clip, ClipAudio, load_clip
@@ -50,6 +47,8 @@ class Prepared:
     first_decode_ms: float
     warm_up_s: float
     idle_cpu_share: float | None
+    sleep: Callable[[float], None]
+    """Between two pieces at live pace."""
 
 
 def prepare(task: Task, load: Loader) -> Prepared:
@@ -60,14 +59,18 @@ def prepare(task: Task, load: Loader) -> Prepared:
     """
     watch = Stopwatch()
     began_ns = time.monotonic_ns()
-    rig = _rig(task, load, Instruments(stopwatch=watch), watch)
+    loaded = load(task.configure, Instruments(stopwatch=watch))
+    rig = rig_of(task, loaded, watch)
     loaded_ns = time.monotonic_ns()
     clips = _clips(task.clips)
     warmed_s = warm_up(rig, clips, least_s=task.warm_up_s, most_s=task.most_warm_up_s)
     idle = _idle_share(rig, task) if task.idle_s and task.configuration.mode == "paced" else None
     trim_heap()
+    alarm = Alarm()
+    is_live = task.configuration.mode == "paced" and loaded.second is not None
     return Prepared(
-        rig=rig,
+        rig=at_live_pace(rig, loaded, unpack(task.configure), alarm) if is_live else rig,
+        sleep=alarm.sleep if is_live else time.sleep,
         clips=clips,
         load_s=(loaded_ns - began_ns) / 1e9,
         first_decode_ms=(loaded_ns - task.spawned_ns) / 1e6 if task.spawned_ns else 0.0,
@@ -130,7 +133,7 @@ def profile(task: Task, load: Loader) -> Outcome:
     clips = _clips(task.clips)
     watch = Stopwatch()
     with tempfile.TemporaryDirectory(prefix="edge-asr-profile-") as folder:
-        rig = _rig(task, load, Instruments(watch, f"{folder}/trace"), watch)
+        rig = rig_of(task, load(task.configure, Instruments(watch, f"{folder}/trace")), watch)
         rig.begin()
         rig.engine.forget()
         measure_throughput(rig, clips, least_audio_s=PROFILED_S, streams=1)
@@ -182,7 +185,7 @@ def _throughput(task: Task, prepared: Prepared) -> _Measured:
 
 def _paced(task: Task, prepared: Prepared) -> _Measured:
     rig, streams = prepared.rig, task.configuration.streams
-    outcome = measure_paced(rig, prepared.clips, streams=streams, seconds=task.seconds, sleep=time.sleep)
+    outcome = measure_paced(rig, prepared.clips, streams=streams, seconds=task.seconds, sleep=prepared.sleep)
     wall_s, cpu_s = rig.elapsed()
     notes = [f"{count} of the sessions failed: {reason}" for reason, count in outcome.failures.items()]
     if outcome.is_hopeless:
@@ -195,39 +198,6 @@ def _paced(task: Task, prepared: Prepared) -> _Measured:
         utterances=outcome.utterances.items(),
         chunks=chunks_of(rig, outcome),
         notes=tuple(notes),
-    )
-
-
-def _rig(task: Task, load: Loader, instruments: Instruments, watch: Stopwatch) -> Rig:
-    settings = unpack(task.configure)
-    clock = MonotonicClock()
-    loaded = load(task.configure, instruments)
-    notebook = Notebook.for_run_of(_length_s(task), task.sample_every_s)
-    engine = RecordedEngine(loaded.engine, clock, notebook.most_steps)
-    return Rig(
-        loop=DecodeLoop(
-            engine, settings.endpoint, settings.scheduler, clock, text_case=loaded.text_case, expect=loaded.expect
-        ),
-        engine=engine,
-        stopwatch=watch,
-        clock=clock,
-        read=_read,
-        cpu_ns=time.process_time_ns,
-        language=task.language,
-        piece_ms=task.configuration.piece_ms,
-        notebook=notebook,
-    )
-
-
-def _length_s(task: Task) -> float:
-    return task.least_audio_s if task.configuration.mode == "throughput" else task.seconds
-
-
-def _read() -> Readings:
-    return Readings(
-        rss_bytes=read_process_memory(os.getpid()).resident_bytes,
-        celsius=hottest_celsius(),
-        frequency_khz=min((policy.current_khz for policy in read_policies() if policy.current_khz), default=None),
     )
 
 

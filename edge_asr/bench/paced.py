@@ -78,7 +78,7 @@ def measure_paced(
         clips: At least one; each listener begins the list at another place.
         streams: Listeners.
         seconds: No recording begins later.
-        sleep: Waits so many seconds.
+        sleep: Waits so many seconds, or until a final is ready that was waited for.
         waits_for_rule: Whether every second recording is left to the endpoint rule.
     """
     outcome = Paced(Thinned(rig.notebook.most_utterances), jitter_ms=Thinned(rig.notebook.most_steps))
@@ -312,6 +312,7 @@ class _Stage:
             self._sleep(window_s)  # for more streams to share the next step
         elif due_ns != _NEVER and early_ns > 0:
             self._sleep(early_ns / 1e9)
-            late_ms = max(0.0, (self._rig.clock.now_ns() - due_ns) / 1e6)
-            self._outcome.jitter_ms.add(late_ms)
-            self._outcome.jitter_max_ms = max(self._outcome.jitter_max_ms, late_ms)
+            late_ns = self._rig.clock.now_ns() - due_ns
+            if late_ns >= 0:  # else a final was ready before
+                self._outcome.jitter_ms.add(late_ns / 1e6)
+                self._outcome.jitter_max_ms = max(self._outcome.jitter_max_ms, late_ns / 1e6)

@@ -27,8 +27,15 @@ class Sweep:
     windows_ms: Sequence[int] = (0,)
     spinning: Sequence[bool] = (False,)
 
-    def configurations(self, model: str, topology: Topology) -> Iterator[Configuration]:
+    def configurations(
+        self, model: str, topology: Topology, second_passes: Sequence[str] = ("",)
+    ) -> Iterator[Configuration]:
         """Every combination for one model; the modes lie next to each other.
+
+        Args:
+            model: Its name.
+            topology: Of the machine.
+            second_passes: Names of the models behind it, one after the other; empty for none.
 
         Raises:
             ConfigurationError: A core is not one that this process may use.
@@ -36,8 +43,9 @@ class Sweep:
         for cpus in self.cpus:
             _require_allowed(cpus, topology)
         ways = itertools.product(self.pieces_ms, self.batches, self.windows_ms)
-        varied = itertools.product(self.providers, self.threads, self.spinning, self.streams, ways, self.modes)
-        for provider, threads, spinning, streams, (piece_ms, batch, window_ms), mode in varied:
+        behind = itertools.product(second_passes, self.modes)
+        varied = itertools.product(self.providers, self.threads, self.spinning, self.streams, ways, behind)
+        for provider, threads, spinning, streams, (piece_ms, batch, window_ms), (second_pass, mode) in varied:
             for cpus in self.cpus or (worker_cores(topology, threads),):
                 yield Configuration(
                     model=model,
@@ -50,6 +58,7 @@ class Sweep:
                     max_batch=batch,
                     window_ms=window_ms,
                     allow_spinning=spinning,
+                    second_pass=second_pass,
                 )
 
 

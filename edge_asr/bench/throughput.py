@@ -59,13 +59,15 @@ def stages_of(rig: Rig, outcome: Throughput) -> Stages:
     """The split of the time since ``rig.begin()``."""
     watch = rig.stopwatch
     is_streaming = rig.engine.describe().is_streaming
-    model_ns = watch.decode_ns if is_streaming else watch.segment_ns
-    named_ns = outcome.conversion_ns + watch.accept_ns + watch.vad_ns + model_ns
+    # Whole segments are decoded by the model itself where it does not stream, and else by the second pass.
+    model_ns, second_ns = (watch.decode_ns, watch.segment_ns) if is_streaming else (watch.segment_ns, 0)
+    named_ns = outcome.conversion_ns + watch.accept_ns + watch.vad_ns + model_ns + second_ns
     return Stages(
         conversion_s=outcome.conversion_ns / 1e9,
         vad_s=watch.vad_ns / 1e9,
         features_s=watch.accept_ns / 1e9,
         model_s=model_ns / 1e9,
+        second_pass_s=second_ns / 1e9,
         text_s=max(0, outcome.total_ns - named_ns) / 1e9,
         total_s=outcome.total_ns / 1e9,
     )
@@ -114,6 +116,7 @@ def _decode_together(rig: Rig, clips: Sequence[ClipAudio], outcome: Throughput) 
                 errors=errors,
                 units=units,
                 text=hearing.text,
+                second_passes_skipped=hearing.second_passes_skipped,
             )
         )
 

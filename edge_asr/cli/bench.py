@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from edge_asr.cli.bench_comparison import WithComparison
-from edge_asr.cli.options import FiniteRange, Invocation, common_options, pass_invocation
+from edge_asr.cli.options import FiniteRange, Invocation, common_options, pass_invocation, second_pass_option
 from edge_asr.settings import Settings
 
 
@@ -57,6 +57,7 @@ from edge_asr.settings import Settings
     type=click.Choice(["off", "on", "both"]),
     help="Whether engine threads spin while they wait; without it engine.allow_spinning.",
 )
+@second_pass_option
 @click.option("--url", metavar="DAEMON", help="Measure a running daemon, http://HOST:PORT, by its native protocol.")
 @click.option("--token-file", metavar="FILE", help="With --url: file with the daemon's bearer token.")
 @click.option("--soak", metavar="DURATION", help="One long paced run, such as 30m or 24h, looking for drift.")
@@ -103,6 +104,7 @@ def bench(
     batch: str | None,
     window: str | None,
     spinning: str | None,
+    second_pass: str | None,
     url: str | None,
     token_file: str | None,
     soak: str | None,
@@ -123,6 +125,7 @@ def bench(
     \b
     Example:
       edge-asr bench
+      edge-asr bench starter-en --second-pass moonshine-tiny-en --html tiers.html
       edge-asr bench --url http://127.0.0.1:8765 --mode paced
       edge-asr bench --soak 24h --accelerate --json soak.json
       edge-asr bench starter-en --mode paced --threads 1,2 --streams 1,4,8 --json a.json --html a.html
@@ -143,6 +146,7 @@ def bench(
         batch=batch,
         window=window,
         spinning=spinning,
+        second_pass=second_pass,
         url=url,
         token_file=token_file,
         soak=soak,
@@ -157,6 +161,10 @@ def bench(
     )
 
     def settings_of(model: str) -> Settings:
-        return invocation.configuration({"model": ("MODEL", model or None)}).settings
+        named: dict[str, tuple[str, object]] = {
+            "model": ("MODEL", model or None),
+            "second_pass.model": ("--second-pass", second_pass),
+        }
+        return invocation.configuration(named).settings
 
     click.get_current_context().exit(run_job(wishes, settings_of))

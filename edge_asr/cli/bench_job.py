@@ -18,8 +18,10 @@ from edge_asr.bench.identity import model_identity, versions, workload_identity
 from edge_asr.bench.judged import read_recordings
 from edge_asr.bench.provider_choice import compare_providers, partial_sentences
 from edge_asr.bench.run import Bench, run_bench
+from edge_asr.bench.tiers import tier_sentences
 from edge_asr.bench.wording import counted
 from edge_asr.cli import exit_codes
+from edge_asr.cli.bench_tiers import Tiers
 from edge_asr.cli.bench_wishes import Wishes
 from edge_asr.cli.messages import remark, warn
 from edge_asr.cli.stores import choose_model, open_store
@@ -82,19 +84,28 @@ class _Measured:
 def _of_models(wishes: Wishes, settings_of_model: SettingsOf) -> _Measured:
     store = open_store()
     settings = settings_of_model("")
-    models = [store.resolve(name) for name in wishes.models] or [choose_model(store, settings.model)]
+    named = [store.resolve(name) for name in wishes.models] or [choose_model(store, settings.model)]
+    tiers = Tiers.of(store, named, settings.second_pass)
+    models = tiers.models
     workload = Workloads(wishes.audio)
     topology = read_topology()
     tasks = [
         msgspec.structs.replace(
-            task_of(configuration, own, model, workload.clips(model), installed_vad(store)),
+            task_of(
+                configuration,
+                own,
+                model,
+                workload.clips(None if tiers.second else model),  # all hear the same, whatever words they know
+                installed_vad(store),
+                tiers.second,
+            ),
             seconds=wishes.seconds,
             least_audio_s=wishes.seconds,
             idle_s=IDLE_S if configuration.mode == "paced" else 0.0,
         )
         for model in models
         for own in [settings_of_model(model.manifest.name)]
-        for configuration in wishes.sweep(own).configurations(model.manifest.name, topology)
+        for configuration in wishes.sweep(own).configurations(model.manifest.name, topology, tiers.behind(model))
         if len(models) == 1 or not is_for_others(model.manifest, configuration.provider, wishes.providers or ())
     ]
     remark(_estimate(wishes, [task.configuration.mode for task in tasks]))
@@ -154,8 +165,13 @@ def _notes(wishes: Wishes, measured: _Measured) -> Iterator[str]:
     if 0 < wishes.soak_s < SOAK_FROM_S:
         yield f"a soak of less than {SOAK_FROM_S / 60:.0f} minutes says nothing of drift"
     yield from partial_sentences(measured.results)
+    yield from tier_sentences(measured.results)
     for streams in sorted({result.configuration.streams for result in measured.results}):
-        beside = [result for result in measured.results if result.configuration.streams == streams]
+        beside = [
+            result
+            for result in measured.results
+            if result.configuration.streams == streams and not result.configuration.second_pass
+        ]
         if choice := compare_providers(beside):
             yield f"{counted(streams, 'stream')}: {choice.sentence}"
     for result in measured.results:
@@ -210,8 +226,9 @@ def task_of(
     model: InstalledModel,
     clips: Sequence[ClipAudio],
     vad_model: Path | None,
+    second: InstalledModel | None = None,
 ) -> Task:
-    """One model in one configuration, listening to these recordings."""
+    """One model in one configuration, listening to these recordings; ``second`` is that of the configuration."""
     language = model.manifest.languages[0] if model.manifest.languages else "en"
     listen_to = tuple(
         ClipTask(
@@ -223,8 +240,9 @@ def task_of(
         )
         for audio in clips
     )
+    behind = second.directory if second and configuration.second_pass else None
     return Task(
-        configure=pack(model.directory, settings_of(configuration, settings), vad_model),
+        configure=pack(model.directory, settings_of(configuration, settings), vad_model, second_model=behind),
         configuration=configuration,
         clips=listen_to,
         clips_s=sum(audio.audio_s for audio in clips),

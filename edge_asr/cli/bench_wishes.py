@@ -61,6 +61,7 @@ class Wishes:
         batch: str | None,
         window: str | None,
         spinning: str | None,
+        second_pass: str | None,
         url: str | None,
         token_file: str | None,
         soak: str | None,
@@ -82,10 +83,11 @@ class Wishes:
             raise ConfigurationError("--accelerate belongs to --soak; add e.g. --soak 24h")
         if token_file and not url:
             raise ConfigurationError("--token-file belongs to --url; add e.g. --url http://board:8765")
-        if url and (models or cpus or providers or profiles_operators or batch or window or threads or spinning):
+        engine_words = (cpus, providers, profiles_operators, batch, window, threads, spinning, second_pass)
+        if url and (models or any(engine_words)):
             raise ConfigurationError(
-                "--url measures a daemon as it runs; its model, threads, cores, provider, batch, window and spinning "
-                "are set where it is started"
+                "--url measures a daemon as it runs; its model, second pass, threads, cores, provider, batch, window "
+                "and spinning are set where it is started"
             )
         for path in (json_path, html_path):
             if path is not None and not path.absolute().parent.is_dir():

@@ -5,6 +5,7 @@ Files in the model directory are how a test and its engine in another process sp
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import signal
 import threading
@@ -17,9 +18,9 @@ import msgspec
 
 from edge_asr.engines.base import EngineDescription
 from edge_asr.engines.instruments import Instruments, TimedEngine
-from edge_asr.engines.scripted import ScriptedEngine, ScriptedStream, ScriptedWord
+from edge_asr.engines.scripted import ScriptedEngine, ScriptedSegmentDecoder, ScriptedStream, ScriptedWord
 from edge_asr.errors import ModelDamaged
-from edge_asr.workers.loaded_model import LoadedModel
+from edge_asr.workers.loaded_model import LoadedModel, SecondModel
 from edge_asr.workers.messages import Configure
 
 MODULE = __name__
@@ -32,8 +33,6 @@ Hook = Callable[[Sequence[ScriptedStream]], None]
 
 class FallenBackEngine(ScriptedEngine):
     def describe(self) -> EngineDescription:
-        import dataclasses
-
         return dataclasses.replace(super().describe(), provider="cpu", notes=("no such device",))
 
 
@@ -53,6 +52,12 @@ def _after_warm_up(act: Callable[[], None]) -> Hook:
 def load(configure: Configure, instruments: Instruments) -> LoadedModel:
     """An engine without a fault."""
     return _loaded(instruments)
+
+
+def load_with_second_pass(configure: Configure, instruments: Instruments) -> LoadedModel:
+    """A second model hears each segment again, and says so."""
+    second = SecondModel(ScriptedSegmentDecoder(lambda _samples: "go on"), "as_is")
+    return dataclasses.replace(_loaded(instruments), second=second)
 
 
 def load_slow(configure: Configure, instruments: Instruments) -> LoadedModel:

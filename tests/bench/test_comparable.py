@@ -32,6 +32,17 @@ def test_what_was_varied_between_two_benches_is_compared(changed: dict[str, obje
     assert matched(first, second)[0] == [(first[0], second[0])]
 
 
+def test_tiers_are_compared_with_the_same_tiers() -> None:
+    first = results({"threads": 1}, {"threads": 1, "second_pass": "better"})
+    second = results({"threads": 2}, {"threads": 2, "second_pass": "better"})
+    assert matched(first, second) == (list(zip(first, second, strict=True)), [], [])
+
+
+def test_what_a_second_pass_changes_is_compared() -> None:
+    first, second = results({"threads": 1}), results({"threads": 1, "second_pass": "better"})
+    assert matched(first, second)[0] == [(first[0], second[0])]
+
+
 def test_another_number_of_streams_is_another_question() -> None:
     first, second = results({"streams": 1}), results({"streams": 4})
     assert matched(first, second) == ([], first, second)

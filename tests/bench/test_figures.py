@@ -40,6 +40,19 @@ def test_no_runs_give_no_figures():
     assert throughput() == {}
 
 
+# Tiers
+
+
+def test_recordings_of_which_a_second_pass_was_skipped_are_counted():
+    runs = [run(utterance(second_passes_skipped=2), utterance("b")), run(utterance(), utterance("b"), repetition=1)]
+    skipped = figures_of(configuration(second_pass="better"), runs, "wer")["second_pass_skipped"]
+    assert (skipped.value, skipped.n, skipped.note) == (0.25, 4, "1 of 4 recordings")
+
+
+def test_without_a_second_pass_none_is_skipped():
+    assert "second_pass_skipped" not in throughput(run(utterance()))
+
+
 # Speed
 
 

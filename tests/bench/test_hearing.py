@@ -211,3 +211,11 @@ def test_an_utterance_says_what_was_played_and_heard():
     assert (utterance.errors, utterance.units) == (1, 2)
     assert utterance.emission_ms == (100,)
     assert (utterance.changed_words, utterance.emitted_words) == (0, 2)
+
+
+def test_an_utterance_counts_the_second_passes_that_were_skipped():
+    late = Notice("s", "second_pass_skipped", "a final is the first model's: it would not come within 1500 ms", 0)
+    other = Notice("s", "hotwords_ignored", "", 1)
+    hearing = heard((100, late), (100, final("go")), (200, other), (200, late), (200, final("on")))  # type: ignore[arg-type]
+    utterance = utterance_of(Asked("a", 0, 1.0, "", "en"), hearing, Schedule(START, 0.0, 1.0))
+    assert utterance.second_passes_skipped == 2

@@ -28,3 +28,9 @@ def test_what_all_begin_with_becomes_a_heading():
 
 def test_a_single_configuration_needs_no_heading():
     assert headed_labels([configuration()]) == ("", ["starter-en · throughput · 1 thread"])
+
+
+def test_a_second_pass_stands_behind_its_model():
+    alone, both = configuration(), configuration(second_pass="moonshine-tiny-en")
+    assert both.label() == "starter-en, then moonshine-tiny-en · throughput · 1 thread"
+    assert distinct_labels([alone, both]) == ["no second pass", "then moonshine-tiny-en"]

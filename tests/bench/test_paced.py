@@ -233,3 +233,26 @@ def test_a_long_run_keeps_a_sample_and_exact_sums():
     assert outcome.audio_s == pytest.approx(0.5 * outcome.utterances.count)
     assert chunks.step_count == 5 * outcome.utterances.count
     assert len(chunks.latency_ms) == len(chunks.at_s) == 7
+
+
+# A second pass
+
+
+def test_a_final_of_a_second_pass_is_as_late_as_that_takes():
+    made = bench(("go", 0.9), second_pass_ms=70, is_second_pass_live=True)
+    found = only(measured(made, recording(1.0), waits_for_rule=False))
+    assert (found.text, found.flush_ms) == ("better", 70.0)
+
+
+def test_waiting_for_a_second_pass_is_sleep_and_no_jitter():
+    made = bench(("go", 0.9), second_pass_ms=70, is_second_pass_live=True)
+    outcome = measured(made, recording(1.0), waits_for_rule=False)
+    assert made.engine.batches == [1] * 10
+    assert outcome.jitter_max_ms == 0
+    assert made.looks < 30
+
+
+def test_a_second_pass_beyond_its_deadline_is_skipped_and_counted():
+    made = bench(("go", 0.9), second_pass_ms=2000, is_second_pass_live=True)
+    found = only(measured(made, recording(1.0), waits_for_rule=False))
+    assert (found.text, found.flush_ms, found.second_passes_skipped) == ("go", 1500.0, 1)

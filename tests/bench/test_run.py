@@ -91,6 +91,13 @@ def test_a_paced_run_brings_its_chunks(tmp_path):
     assert run.conditions["feeder_jitter_ms"] == run.chunks.longest_jitter_ms
 
 
+@pytest.mark.parametrize("mode", ["throughput", "paced"])
+def test_a_second_pass_writes_the_finals_in_either_mode(tmp_path, mode):
+    task = real_task(tmp_path, loaders.load_with_second_pass, mode=mode)
+    run = measure_once(task, root=silent_machine(tmp_path))
+    assert {(heard.text, heard.errors, heard.second_passes_skipped) for heard in run.utterances} == {("go on", 1, 0)}
+
+
 def test_silence_is_listened_to_before(tmp_path):
     run = measure_once(real_task(tmp_path, loaders.load, idle_s=0.5), root=silent_machine(tmp_path))
     assert run.idle_cpu_share is not None

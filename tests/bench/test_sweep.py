@@ -32,6 +32,16 @@ def test_every_combination_is_measured_once():
     assert len(found) == len(set(found)) == 2**9
 
 
+def test_second_passes_are_tried_one_after_the_other():
+    found = Sweep(modes=["throughput", "paced"]).configurations("starter-en", topology(0), ("", "better"))
+    assert [(each.second_pass, each.mode) for each in found] == [
+        ("", "throughput"),
+        ("", "paced"),
+        ("better", "throughput"),
+        ("better", "paced"),
+    ]
+
+
 def test_modes_of_one_setting_lie_beside_each_other():
     found = list(Sweep(modes=["throughput", "paced"], streams=[1, 2]).configurations("starter-en", topology(0)))
     assert [(each.streams, each.mode) for each in found] == [

@@ -107,3 +107,12 @@ def test_it_gives_up_waiting_for_steadiness():
     made = bench(on_decode=lambda _streams: made.clock.advance_ms(next(lengths_ms)))
     clips = [recording(1.0), recording(1.0)]
     assert warm_up(made.rig, clips, least_s=1.0, most_s=5.0) == 5.0
+
+
+def test_a_second_pass_is_a_stage_of_its_own_and_writes_the_finals():
+    made = bench(("go", 0.5), costs=Costs(decode=10), second_pass_ms=70)
+    outcome = measure_throughput(made.rig, [recording(1.0)], least_audio_s=1.0, streams=1)
+    stages = stages_of(made.rig, outcome)
+    assert (stages.second_pass_s, stages.model_s) == pytest.approx((0.07, 0.1))
+    assert stages.text_s == pytest.approx(0)
+    assert [each.text for each in outcome.utterances.items()] == ["better"]

@@ -24,6 +24,7 @@ _STYLES = {
     "encoder": 0,
     "decoder and joiner": 1,
     "model, undivided": 0,
+    "second pass": 5,  # of streaming models, which have no voice activity
     "text": 3,
     "waiting and the rest": NEUTRAL,
 }
@@ -59,6 +60,7 @@ def _seconds(stages: Stages) -> dict[str, float]:
         "voice activity": stages.vad_s,
         "features": stages.features_s,
         **model,
+        "second pass": stages.second_pass_s,
         "text": stages.text_s,
     }
     return {**named, "waiting and the rest": max(0.0, stages.total_s - sum(named.values()))}

@@ -1,0 +1,46 @@
+"""Which models a bench sets beside each other: those that were named, and with a second pass what it is judged by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from edge_asr.cli.messages import remark
+from edge_asr.settings import SecondPassSettings
+from edge_asr.store.store import InstalledModel, ModelStore
+from edge_asr.workers.models import second_model, why_no_second_model
+
+
+@dataclass(frozen=True, slots=True)
+class Tiers:
+    """Models, and the one that hears segments again behind those that stream."""
+
+    models: tuple[InstalledModel, ...]
+    """The second one too, to be measured alone."""
+    second: InstalledModel | None
+    """``None`` where none is configured, or no model takes one."""
+
+    @classmethod
+    def of(cls, store: ModelStore, named: Sequence[InstalledModel], settings: SecondPassSettings) -> Tiers:
+        """The models that were named, with the second pass of the settings.
+
+        Raises:
+            ModelError: The second model is not installed.
+            ConfigurationError: It does not hear whole segments.
+        """
+        behind = [second_model(store, model.manifest, settings) for model in named]
+        second = next((model for model in behind if model), None)
+        if second is None:
+            for model in named:
+                if why := why_no_second_model(model.manifest, settings):
+                    remark(why)
+            return cls(tuple(named), None)
+        others = [model for model in named if model.manifest.name != second.manifest.name]
+        return cls((*others, second), second)
+
+    def behind(self, model: InstalledModel) -> tuple[str, ...]:
+        """Second passes that a model is measured with: none, and where it streams also the one."""
+        if self.second is None:
+            return ("",)
+        name = self.second.manifest.name
+        return ("",) if why_no_second_model(model.manifest, SecondPassSettings(name)) else ("", name)
