@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from edge_asr.cli.daemon_address import DaemonAddress, parse_address
@@ -49,6 +50,15 @@ def _get(address: DaemonAddress) -> tuple[int, bytes]:
         connection.close()
 
 
+_WHY_SKIPPED = {
+    "late": "late",
+    "foreseen_late": "not begun, as it would have been late",
+    "too_long": "too long for it",
+    "failed": "failed",
+}
+"""Outcome of a second pass in ``stats`` to words."""
+
+
 def render(document: dict[str, Any]) -> str:
     """One line per figure."""
     lines = [("state", _state(document)), *_model_lines(document["model"]), *_figure_lines(document)]
@@ -82,12 +92,22 @@ def _figure_lines(document: dict[str, Any]) -> list[tuple[str, str]]:
         ("sessions", f"{document['sessions']} of {document['max_sessions']}"),
         ("real-time factor", rtf),
         ("decoded", f"{_duration(stats['audio_s'] if stats else 0)} of audio"),
+        *_second_pass((document["model"] or {}).get("second_pass", ""), (stats or {}).get("second_passes", {})),
         ("memory", f"worker {_mib(memory['worker'])}, front {_mib(memory['front'])}"),
         ("temperature", f"{celsius:.0f} °C" if celsius is not None else "no sensor"),
         *([("NPU", _npu(loads))] if (loads := document.get("npu_loads")) else []),
         ("restarts", str(document["restarts"])),
         *([("microphone", _microphone(microphone))] if microphone else []),
     ]
+
+
+def _second_pass(model: str, passes: Mapping[str, int]) -> list[tuple[str, str]]:
+    """Finals of the second model, and why others are the first one's; nothing where there is none."""
+    if not model:
+        return []
+    skipped = [f"{passes[why]} {words}" for why, words in _WHY_SKIPPED.items() if passes.get(why)]
+    why = f"; the first model's: {', '.join(skipped)}" if skipped else ""
+    return [("second pass", f"{model}, finals: {passes.get('done', 0)}{why}")]
 
 
 def _npu(loads: dict[str, float]) -> str:

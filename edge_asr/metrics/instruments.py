@@ -35,6 +35,7 @@ _WORKER_TOTALS = {
     "dropped_s": ("edge_asr_dropped_audio_seconds", "Audio of live sessions dropped: decoding fell behind, seconds."),
     "skipped_s": ("edge_asr_gated_seconds", "Silence that the gate kept from the engine, seconds."),
     "stale_partials": ("edge_asr_stale_partials", "Partials that were not sent because decoding was late."),
+    "second_passes_done": ("edge_asr_second_passes", "Finals of the second model."),
     "second_passes_skipped": (
         "edge_asr_skipped_second_passes",
         "Finals of the first model because the second one was late, or failed.",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections import Counter
+from dataclasses import dataclass, field, replace
 
 from edge_asr.requests import FrontMark, LeadIn
+from edge_asr.sessions.second_hearing import PassOutcome
 from edge_asr.sessions.session import Session
 
 
@@ -25,8 +27,8 @@ class LoopFigures:
     """Silence of live sessions that the engine did not get; part of ``audio_s``."""
     stale_partials: int = 0
     """Not sent because decoding was late."""
-    second_passes_skipped: int = 0
-    """Finals that should have come from the second model and did not."""
+    second_passes: Counter[PassOutcome] = field(default_factory=Counter)
+    """What became of the second passes."""
     live_audio_s: float = 0.0
     """Of ``audio_s``, that of sessions somebody waits for."""
 
@@ -63,5 +65,5 @@ def with_session(total: LoopFigures, session: Session) -> LoopFigures:
         replaced_samples=total.replaced_samples + session.replaced_samples,
         skipped_s=total.skipped_s + session.skipped_s,
         stale_partials=total.stale_partials + session.stale_partials,
-        second_passes_skipped=total.second_passes_skipped + session.second_passes_skipped,
+        second_passes=total.second_passes + session.second_passes,
     )

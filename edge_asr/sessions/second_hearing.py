@@ -18,6 +18,9 @@ from edge_asr.events import FinalReason, Speaker
 from edge_asr.pipeline.text import CASES
 from edge_asr.settings import SecondPassSettings
 
+PassOutcome = Literal["done", "late", "foreseen_late", "too_long", "failed"]
+"""What became of a second pass: ``foreseen_late`` and ``too_long`` were never begun."""
+
 
 @dataclass(frozen=True, slots=True)
 class Closing:
@@ -41,6 +44,8 @@ class SaidFinal:
     """Applied to its text; ``None`` for that of the first model."""
     why_first: str = ""
     """Why the second model's text is not in it; empty where it is."""
+    outcome: PassOutcome | None = None
+    """What became of its second pass; ``None`` where there was to be none."""
     speaker: Speaker | None = None
     """Whose voice it is, where that is known."""
 
@@ -63,14 +68,15 @@ class Awaited:
         if self._underway.is_done:
             second = self._underway.hypothesis
             if second is None:
-                return SaidFinal(self.closing.understood, why_first="the second model failed on it")
+                return _first(self.closing, "the second model failed on it", "failed")
             first = self.closing.understood
             improved = second.later(self._begin_s, first.hypothesis.decoded_samples)
             open_text = None if first.open_text is None else improved.text
-            return SaidFinal(replace(first, hypothesis=improved, open_text=open_text), self._case)
+            said = replace(first, hypothesis=improved, open_text=open_text)
+            return SaidFinal(said, self._case, outcome="done")
         if self.deadline_ns is not None and now_ns >= self.deadline_ns:
             self.give_up()
-            return SaidFinal(self.closing.understood, why_first=f"it did not come within {self._deadline_ms} ms")
+            return _first(self.closing, f"it did not come within {self._deadline_ms} ms", "late")
         return None
 
     def give_up(self) -> None:
@@ -100,13 +106,17 @@ class SecondHearing:
             sample_rate_hz: Of the audio.
             is_batch: Nobody waits: there is no deadline.
         """
-        settings, why = self.settings, ""
-        if len(samples) > self.second_pass.max_segment_s * sample_rate_hz:
-            why = f"the segment is longer than the {self.second_pass.max_segment_s:.0f} s that the model takes"
-        elif not is_batch and self.second_pass.expected_s(len(samples)) * 1000 > settings.deadline_ms:
-            why = f"it would not come within {settings.deadline_ms} ms"
-        if why:
-            return SaidFinal(closing.understood, why_first=why)
+        settings, longest_s = self.settings, self.second_pass.max_segment_s
+        if len(samples) > longest_s * sample_rate_hz:
+            why = f"the segment is longer than the {longest_s:.0f} s that the model takes"
+            return _first(closing, why, "too_long")
+        if not is_batch and self.second_pass.expected_s(len(samples)) * 1000 > settings.deadline_ms:
+            return _first(closing, f"it would not come within {settings.deadline_ms} ms", "foreseen_late")
         deadline_ns = None if is_batch else self.clock.now_ns() + settings.deadline_ms * 1_000_000
         underway = self.second_pass.begin(samples) if len(samples) else Done(None)
         return Awaited(closing, deadline_ns, underway, begin_s, CASES[self.text_case], settings.deadline_ms)
+
+
+def _first(closing: Closing, why: str, outcome: PassOutcome) -> SaidFinal:
+    """The first model's own final."""
+    return SaidFinal(closing.understood, why_first=why, outcome=outcome)

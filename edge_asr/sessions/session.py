@@ -7,7 +7,7 @@ A session always ends with exactly one ``SessionEnded`` or ``Failed``.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -29,7 +29,7 @@ from edge_asr.sessions.backlog import Backlog
 from edge_asr.sessions.deadline import Deadline
 from edge_asr.sessions.gated_stream import GatedStream
 from edge_asr.sessions.lead_in import Rehearsal, lead_in, start_of
-from edge_asr.sessions.second_hearing import Closing, SaidFinal, SecondHearing
+from edge_asr.sessions.second_hearing import Closing, PassOutcome, SaidFinal, SecondHearing
 from edge_asr.sessions.segment import Segment, SegmentSettings
 from edge_asr.sessions.speaker_hearing import SpeakerHearing
 from edge_asr.settings import EndpointSettings
@@ -112,8 +112,8 @@ class Session:
         """Whether its audio may end the process: it is decoded alone."""
         self.is_late = False
         """Whether decoding is so late that a partial may be stale when it is read; set by the owner."""
-        self.second_passes_skipped = 0
-        """Finals that should have come from the second model and did not."""
+        self.second_passes = Counter[PassOutcome]()
+        """What became of the second passes of its segments."""
         self.flushes_done = 0
         """Flushes that were answered."""
         self._settings = settings
@@ -487,8 +487,9 @@ class Session:
         self.lead_in = lead_in(mark, longest, self._start.step, self._settings.sample_rate_hz)
 
     def _say_final(self, closing: Closing, said: SaidFinal) -> None:
+        if said.outcome:
+            self.second_passes[said.outcome] += 1
         if said.why_first:
-            self.second_passes_skipped += 1
             self._notice("second_pass_skipped", f"a final is the first model's: {said.why_first}", 0)
         understood = self._listening.conclude(said.understood)
         if final := self._segment.close(understood, closing.reason, closing.heard, said.case, said.speaker):

@@ -120,6 +120,7 @@ def _ready(model: LoadedModel, load_s: float, cpus: Sequence[int]) -> Ready:
         is_append_only=described.is_append_only and not (model.writing.is_rewriting or model.second),
         streams_per_step=described.streams_per_step,
         why_no_hotwords=model.why_no_hotwords,
+        second_pass=model.second.name if model.second else "",
         notes=notes,
         words_note=model.words_note,
     )

@@ -30,6 +30,8 @@ class SecondModel:
     text_case: Literal["as_is", "lower"]
     writes_sentences: bool = False
     """Whether it writes capitals and punctuation itself."""
+    name: str = ""
+    """In the store."""
 
 
 @dataclass(frozen=True, slots=True)

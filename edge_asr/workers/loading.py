@@ -88,7 +88,7 @@ def load_second(directory: Path, first: ModelManifest, settings: WorkerConfigura
         memory_profile=settings.engine.memory_profile,
     )
     decoder, _choice = load_segment_decoder(directory, manifest, engine)
-    return SecondModel(decoder, manifest.text_case, writes_sentences(manifest))
+    return SecondModel(decoder, manifest.text_case, writes_sentences(manifest), manifest.name)
 
 
 def writes_sentences(manifest: ModelManifest) -> bool:

@@ -135,6 +135,8 @@ class Ready(msgspec.Struct, frozen=True, tag="ready"):
     notes: tuple[str, ...] = ()
     words_note: str = ""
     """What the model cannot hear, in one sentence; empty for one that hears anything."""
+    second_pass: str = ""
+    """Store name of the model that hears each segment again; empty for none."""
 
 
 class LoadFailed(msgspec.Struct, frozen=True, tag="load_failed"):
@@ -220,8 +222,9 @@ class Stats(msgspec.Struct, frozen=True, tag="stats"):
     """Steps by how long they took, in the buckets of :data:`edge_asr.tally.STEPS_S`."""
     around_s: float = 0.0
     """CPU time of the reading and the decoding thread outside the engine."""
-    second_passes_skipped: int = 0
-    """Finals that should have come from the second model and did not."""
+    second_passes: dict[str, int] = {}
+    """How many second passes came to what: ``done``, or why the final is the first model's
+    (:data:`edge_asr.sessions.second_hearing.PassOutcome`)."""
 
 
 ToWorker = (

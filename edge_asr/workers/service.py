@@ -215,7 +215,7 @@ class Service:
                 # The engine's first thread is this one.
                 around_s=reading_s + time.thread_time() - figures.decode_s,
                 steps=loop.steps.counts,
-                second_passes_skipped=figures.second_passes_skipped,
+                second_passes=dict(figures.second_passes.items()),
             )
         )
 

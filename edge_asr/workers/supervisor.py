@@ -382,7 +382,13 @@ class Supervisor:
 
 def _figures(stats: Stats, sample_rate_hz: int) -> dict[str, float]:
     figures = {name: getattr(stats, name) for name in stats.__struct_fields__}
-    return {**figures, "dropped_s": stats.dropped_samples / sample_rate_hz}
+    done = stats.second_passes.get("done", 0)
+    return {
+        **figures,
+        "dropped_s": stats.dropped_samples / sample_rate_hz,
+        "second_passes_done": done,
+        "second_passes_skipped": sum(stats.second_passes.values()) - done,
+    }
 
 
 def _load_killed(directory: str, reason: str) -> EdgeAsrError:

@@ -16,7 +16,7 @@ from tests.cli.conftest import Run
 from tests.support.background import in_background
 from tests.support.doors import http_door
 from tests.support.recognizer import ScriptedRecognizer
-from tests.support.values import SERVING, STARTING
+from tests.support.values import READY, SERVING, STARTING, STATS
 
 DOOR = Door("http", "http://127.0.0.1:8765", "this machine only")
 
@@ -36,6 +36,28 @@ def test_a_serving_daemon_is_described_line_by_line() -> None:
         "restarts          0\n"
         "http door         http://127.0.0.1:8765, this machine only\n"
     )
+
+
+def test_second_passes_are_counted_by_what_became_of_them() -> None:
+    passes = {"done": 118, "late": 3, "too_long": 2}
+    serving = msgspec.structs.replace(
+        SERVING,
+        ready=msgspec.structs.replace(READY, second_pass="moonshine-tiny-en"),
+        stats=msgspec.structs.replace(STATS, second_passes=passes),
+    )
+    document = status_document(serving, (DOOR,), Machine(1 << 20, None), version="1.2.3", uptime_s=0)
+    assert document["stats"]["second_passes"] == passes
+    assert "second pass       moonshine-tiny-en, finals: 118; the first model's: 3 late, 2 too long for it\n" in render(
+        document
+    )
+
+
+def test_a_second_pass_that_has_heard_nothing_is_named() -> None:
+    idle = msgspec.structs.replace(
+        SERVING, ready=msgspec.structs.replace(READY, second_pass="moonshine-tiny-en"), stats=None
+    )
+    text = render(status_document(idle, (DOOR,), Machine(1 << 20, None), version="1.2.3", uptime_s=0))
+    assert "second pass       moonshine-tiny-en, finals: 0\n" in text
 
 
 def test_a_starting_daemon_says_what_it_waits_for() -> None:

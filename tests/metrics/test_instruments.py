@@ -21,6 +21,7 @@ FIGURES = {
     "replaced_samples": 3,
     "skipped_s": 4.0,
     "stale_partials": 1,
+    "second_passes_done": 7,
     "second_passes_skipped": 2,
     "backlog_s": 0.5,
     "queue_depth": 3,

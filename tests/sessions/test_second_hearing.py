@@ -142,7 +142,7 @@ def test_after_the_deadline_the_final_is_the_first_models_and_says_so(
     assert (notice.code, final.text) == ("second_pass_skipped", "one")
     assert "500 ms" in notice.message
     assert second.passes[0].is_given_up
-    assert session.second_passes_skipped == 1
+    assert session.second_passes == {"late": 1}
 
 
 def test_what_is_known_to_come_too_late_is_not_waited_for(open_session: Opener, second: ScriptedSecond) -> None:
@@ -151,6 +151,7 @@ def test_what_is_known_to_come_too_late_is_not_waited_for(open_session: Opener, 
     session.feed(chunk(1000))
     (final,) = of_kind(decode_all(session), Final)
     assert (final.text, second.passes) == ("one", [])
+    assert session.second_passes == {"foreseen_late": 1}
 
 
 def test_a_recording_has_no_deadline(open_session: Opener, second: ScriptedSecond, clock: ManualClock) -> None:
@@ -175,6 +176,7 @@ def test_a_segment_longer_than_the_model_takes_is_the_first_models(
     assert isinstance(notice, Notice)
     assert isinstance(final, Final)
     assert (final.text, "longer than" in notice.message) == ("one", True)
+    assert session.second_passes == {"too_long": 1}
 
 
 def test_a_second_model_that_fails_costs_no_final(open_session: Opener, second: ScriptedSecond) -> None:
@@ -183,6 +185,7 @@ def test_a_second_model_that_fails_costs_no_final(open_session: Opener, second: 
     decode_all(session)
     second.answer(None)
     assert [final.text for final in of_kind(decode_all(session), Final)] == ["one"]
+    assert session.second_passes == {"failed": 1}
 
 
 def test_a_second_model_that_hears_nothing_takes_the_partials_back(
@@ -210,6 +213,7 @@ def test_the_end_and_a_flush_wait_for_their_finals(open_session: Opener, second:
     assert isinstance(final, Final)
     assert (final.text, final.start_s, final.reason) == ("Two.", 0.35, "end_of_audio")
     assert ended == SessionEnded("s", 0.5, 0)
+    assert session.second_passes == {"done": 2}
 
 
 def test_the_end_is_said_once_when_its_final_comes_too_late(
