@@ -11,7 +11,7 @@ times the square of the number of heard words, in numpy.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -19,7 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from edge_asr.commands.resemblance import MOST_RUN, Piece, Resemblance, words_of, written
-from edge_asr.commands.word_network import CALL, IDEOGRAPH, SILENT, WORD, Arcs, Level, WordNetwork
+from edge_asr.commands.word_network import CALL, IDEOGRAPH, SILENT, WORD, WordNetwork
+from edge_asr.commands.word_tables import INNER, MAIN, Layer, Steps, WordTables
 
 MOST_HEARD = 40
 """Words of a text that is looked at; nobody commands more at once."""
@@ -75,7 +76,7 @@ class NearestSentence:
         self._network = network
         self._fillers = fillers
         self._resemblance = Resemblance(network.words)
-        self._is_inner = _inner_nodes(network)
+        self._tables = WordTables(network)
         self.find = lru_cache(64)(self._find)
 
     def _find(self, text: str) -> Match | None:
@@ -85,37 +86,18 @@ class NearestSentence:
         heard = self._resemblance.pieces_of(words)
         insertions = np.array([0.0 if piece.word in self._fillers else len(piece.text) for piece in heard], np.float32)
         costs = self._resemblance.costs(heard)
-        search = _Search(self._network, self._is_inner, costs, insertions, [len(piece.text) for piece in heard])
+        search = _Search(self._tables, costs, insertions, [len(piece.text) for piece in heard])
         if not np.isfinite(search.cost):
             return None
         return _match(self._network.words, heard, search.way(), search.cost)
 
 
-def _inner_nodes(network: WordNetwork) -> npt.NDArray[np.bool_]:
-    """Nodes of parts that others call: they are computed for every position at which they may be entered."""
-    is_main = np.zeros(network.size, bool)
-    is_main[network.parts[0].start] = True
-    for level in network.levels:
-        for arcs in level.arcs:
-            is_main[arcs.targets[is_main[arcs.sources]]] = True
-    return ~is_main
-
-
 class _Search:
-    """The costs of one text: of each node, from each position where its part was entered to each other.
+    """The costs of one text: of each node, from each position where its part was entered to each other."""
 
-    Nodes of the language itself are entered at the beginning only, and have one row.
-    """
-
-    def __init__(
-        self,
-        network: WordNetwork,
-        is_inner: npt.NDArray[np.bool_],
-        words: Costs,
-        insertions: Costs,
-        lengths: Sequence[int],
-    ) -> None:
-        self._network = network
+    def __init__(self, tables: WordTables, words: Costs, insertions: Costs, lengths: Sequence[int]) -> None:
+        self._tables = tables
+        self._network = network = tables.network
         self._words = words
         weights = words[:, 0, 0]
         self._likely = (words[:, :, 1:].min(axis=(1, 2)) <= FARTHEST * weights) | (weights <= SHORT)
@@ -124,18 +106,15 @@ class _Search:
         letters = np.concatenate([[0], np.cumsum(lengths)])
         span = letters[None, :] - letters[:, None]
         self._wild = np.where(span > 0, WILD * span, np.inf).astype(np.float32)
-        self._rows = np.where(is_inner, np.cumsum(is_inner) - 1, np.cumsum(~is_inner) - 1)
-        self._is_inner = is_inner
-        self._inner = np.full((int(is_inner.sum()), positions, positions), _INFINITE, np.float32)
-        self._main = np.full((int((~is_inner).sum()), 1, positions), _INFINITE, np.float32)
-        for number, part in enumerate(network.parts):
-            row = self._rows[part.start]
-            if number == 0:
-                self._main[row, 0, 0] = 0
-            else:
-                np.fill_diagonal(self._inner[row], 0)
-        for level in network.levels:
-            self._compute(level)
+        self._costs = tuple(
+            np.full((rows, entered, positions), _INFINITE, np.float32)
+            for rows, entered in zip(tables.sizes, (1, positions), strict=True)
+        )
+        self._costs[MAIN][tables.starts[0], 0, 0] = 0
+        for number in range(1, len(network.parts)):
+            np.fill_diagonal(self._costs[INNER][tables.starts[number]], 0)
+        for layer in tables.layers:
+            self._compute(layer)
 
     @property
     def cost(self) -> float:
@@ -144,41 +123,38 @@ class _Search:
 
     def _of(self, node: int) -> Costs:
         """Costs of one node, (entered, reached)."""
-        costs: Costs = (self._inner if self._is_inner[node] else self._main)[self._rows[node]]
+        table, row = self._tables.place(node)
+        costs: Costs = self._costs[table][row]
         return costs
 
     def _part(self, part: int) -> Costs:
         return self._wild if part in self._network.wild else self._of(self._network.parts[part].end)
 
-    def _compute(self, level: Level) -> None:
-        for arcs in level.arcs:
-            is_inner = self._is_inner[arcs.targets]
-            is_likely = self._likely[arcs.labels] if arcs.kind == WORD else True
-            for table, chosen in ((self._inner, is_inner & is_likely), (self._main, ~is_inner & is_likely)):
-                at_once = max(1, MOST_AT_ONCE // (table.shape[1] * table.shape[2]))
-                numbers = np.flatnonzero(chosen)
-                for begin in range(0, len(numbers), at_once):
-                    self._follow(table, arcs, numbers[begin : begin + at_once])
-        nodes = np.arange(level.begin, level.end)
-        for table, chosen in ((self._inner, self._is_inner[nodes]), (self._main, ~self._is_inner[nodes])):
-            if chosen.any():
-                rows = self._rows[nodes[chosen]]
-                with np.errstate(invalid="ignore"):
-                    table[rows] = np.minimum.accumulate(table[rows] - self._before, axis=-1) + self._before
+    def _compute(self, layer: Layer) -> None:
+        for ways in layer.steps:
+            steps = ways.with_labels(self._likely) if ways.kind == WORD else ways
+            table = self._costs[steps.table]
+            at_once = max(1, MOST_AT_ONCE // (table.shape[1] * table.shape[2]))
+            for begin in range(0, len(steps.targets), at_once):
+                self._follow(table, steps, slice(begin, begin + at_once))
+        for table, rows in zip(self._costs, layer.rows, strict=True):
+            costs = table[rows]
+            costs -= self._before
+            np.minimum.accumulate(costs, axis=-1, out=costs)
+            costs += self._before
 
-    def _follow(self, table: Costs, arcs: Arcs, chosen: npt.NDArray[np.int64]) -> None:
-        """Some arcs of one level and kind within one table; those to the same node stand together."""
-        targets = arcs.targets[chosen]
-        labels = arcs.labels[chosen]
-        before = table[self._rows[arcs.sources[chosen]]]
-        if arcs.kind == SILENT:
+    def _follow(self, table: Costs, steps: Steps, chosen: slice) -> None:
+        """Some of the steps."""
+        targets, labels = steps.targets[chosen], steps.labels[chosen]
+        before = table[steps.sources[chosen]]
+        if steps.kind == SILENT:
             reached = before
-        elif arcs.kind == WORD:
+        elif steps.kind == WORD:
             reached = self._over_words(before, labels)
         else:
             reached = self._over_parts(before, labels)
         first = np.flatnonzero(np.diff(targets, prepend=-1))
-        rows = self._rows[targets[first]]
+        rows = targets[first]
         table[rows] = np.minimum(table[rows], np.minimum.reduceat(reached, first, axis=0))
 
     def _over_words(self, before: Costs, labels: npt.NDArray[np.int32]) -> Costs:
@@ -203,13 +179,12 @@ class _Search:
         """Words of the cheapest sentence with the positions they go over; of wildcards, the word is -1."""
         found: list[tuple[int, int, int]] = []
         todo = [(self._network.parts[0].end, 0, 0, self._positions - 1)]
-        levels = _LevelOf(self._network)
         while todo:
             node, part, entered, reached = todo.pop()
             if part in self._network.wild:
                 found.append((-1, entered, reached))
                 continue
-            steps = self._step(levels, node, part, entered, reached)
+            steps = self._step(node, part, entered, reached)
             if steps is not None:
                 word, calls = steps
                 found += word
@@ -217,14 +192,14 @@ class _Search:
         return found[::-1]
 
     def _step(
-        self, levels: _LevelOf, node: int, part: int, entered: int, reached: int
+        self, node: int, part: int, entered: int, reached: int
     ) -> tuple[list[tuple[int, int, int]], list[tuple[int, int, int, int]]] | None:
         """The last step to a node: its word, and what is to be gone back over, the last of them first."""
         row = 0 if part == 0 else entered
         cost = self._of(node)[row, reached]
         if node == self._network.parts[part].start and reached == entered:
             return None
-        for kind, source, label in levels.into(node):
+        for kind, source, label in self._tables.into(node):
             before = self._of(source)[row]
             if kind == SILENT and abs(before[reached] - cost) < SAME:
                 return [], [(source, part, entered, reached)]
@@ -239,22 +214,6 @@ class _Search:
                         end = self._network.parts[label].end
                         return [], [(source, part, entered, begin), (end, label, begin, reached)]
         return [], [(node, part, entered, reached - 1)]  # the heard word before is none of the sentence
-
-
-class _LevelOf:
-    """The ways into a node."""
-
-    def __init__(self, network: WordNetwork) -> None:
-        self._levels = network.levels
-        self._begins = [level.begin for level in network.levels]
-
-    def into(self, node: int) -> Iterator[tuple[int, int, int]]:
-        """Kind, source and label."""
-        level = self._levels[int(np.searchsorted(self._begins, node, side="right")) - 1]
-        for arcs in level.arcs:
-            first, last = np.searchsorted(arcs.targets, [node, node + 1])
-            for number in range(first, last):
-                yield arcs.kind, int(arcs.sources[number]), int(arcs.labels[number])
 
 
 def _match(words: Sequence[str], heard: Sequence[Piece], way: list[tuple[int, int, int]], cost: float) -> Match:
