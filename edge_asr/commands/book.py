@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 
 from edge_asr.commands.constraint import NetworkConstraint
 from edge_asr.commands.listening import OPEN_SPEECH, ConstrainedListening, ExactListening, Listening
+from edge_asr.commands.quiet_making import without_collector
 from edge_asr.commands.token_trie import TokenTrie, build_trie
 from edge_asr.commands.word_network import word_network
 from edge_asr.errors import ConfigurationError, EdgeAsrError, Overloaded, ProtocolViolation
@@ -80,8 +81,9 @@ class CommandBook:
         Raises:
             ConfigurationError: They cannot be used; those in use stay.
         """
-        commands = _read(texts) if texts else None
-        standing = self._make(commands) if commands else OPEN_SPEECH
+        with without_collector():
+            commands = _read(texts) if texts else None
+            standing = self._make(commands) if commands else OPEN_SPEECH
         self.configured, self._standing = commands, standing
 
     def prepare(self, text: str | None) -> None:
@@ -128,10 +130,11 @@ class CommandBook:
 
     def _read(self, text: str) -> Listening | EdgeAsrError:
         try:
-            commands = _read({CLIENT: text}, MOST_NODES_OF_SESSIONS)
-            nodes = len(commands.network.letters)
-            self._make_room(nodes)
-            known = self._make_for_session(commands)
+            with without_collector():
+                commands = _read({CLIENT: text}, MOST_NODES_OF_SESSIONS)
+                nodes = len(commands.network.letters)
+                self._make_room(nodes)
+                known = self._make_for_session(commands)
         except Overloaded as error:
             return error  # another time it may fit
         except ConfigurationError as error:

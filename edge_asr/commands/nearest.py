@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +23,9 @@ from edge_asr.commands.word_tables import INNER, MAIN, Layer, Steps, WordTables
 
 MOST_HEARD = 40
 """Words of a text that is looked at; nobody commands more at once."""
+
+MOST_KEPT = 64
+"""Texts whose sentence is remembered: at home the same is said again and again."""
 
 WILD = 1 / 8
 """Of each letter that a wildcard takes, so that words of the sentence are preferred to it."""
@@ -77,9 +79,17 @@ class NearestSentence:
         self._fillers = fillers
         self._resemblance = Resemblance(network.words)
         self._tables = WordTables(network)
-        self.find = lru_cache(64)(self._find)
+        self._found: dict[str, Match | None] = {}
 
-    def _find(self, text: str) -> Match | None:
+    def find(self, text: str) -> Match | None:
+        """The nearest sentence; ``None`` where nothing was heard, too much, or nothing like any sentence."""
+        if text not in self._found:
+            if len(self._found) >= MOST_KEPT:
+                del self._found[next(iter(self._found))]
+            self._found[text] = self._look_for(text)
+        return self._found[text]
+
+    def _look_for(self, text: str) -> Match | None:
         words = words_of(text)
         if not 0 < len(words) <= MOST_HEARD or not self._network.words:
             return None

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import gc
+import weakref
+
 import pytest
 
-from edge_asr.commands.nearest import MOST_HEARD, Match, NearestSentence
+from edge_asr.commands.nearest import MOST_HEARD, MOST_KEPT, Match, NearestSentence
 from edge_asr.commands.word_network import word_network
 from tests.commands.command_cases import LIGHTS, network
 
@@ -86,3 +89,26 @@ def test_nothing_is_near_to_silence_or_to_a_speech():
     search = NearestSentence(word_network(network(LIGHTS)))
     assert search.find("") is None
     assert search.find(" ".join(["word"] * (MOST_HEARD + 1))) is None
+
+
+def test_a_text_is_looked_up_once_as_long_as_it_is_remembered():
+    search = NearestSentence(word_network(network(LIGHTS)))
+    first = search.find("turn on the chicken light")
+    assert search.find("turn on the chicken light") is first
+    for number in range(MOST_KEPT):
+        search.find(f"word {number}")
+    again = search.find("turn on the chicken light")
+    assert again == first
+    assert again is not first
+
+
+def test_what_nobody_holds_any_more_is_gone_without_the_collector():
+    search = NearestSentence(word_network(network(LIGHTS)))
+    search.find("turn on the chicken light")
+    held = weakref.ref(search)
+    gc.disable()
+    try:
+        del search
+        assert held() is None
+    finally:
+        gc.enable()
