@@ -47,6 +47,7 @@ from edge_asr.sinks.running import configured_sinks, running
 from edge_asr.store.store import InstalledModel, ModelStore
 from edge_asr.tracing.recognizer import TracedRecognizer
 from edge_asr.workers.base import Recognizer
+from edge_asr.workers.command_graph import require_command_graph_possible
 from edge_asr.workers.models import StoreModels, served
 from edge_asr.workers.pool import Pool
 
@@ -119,7 +120,9 @@ async def _serve(
     instruments.daemon_started(__version__, time.time())
     models = StoreModels(store, settings)
     groups = take_delegated_group()
-    pool = Pool(served(store, model, settings), instruments, models=models, groups=groups)
+    active = served(store, model, settings)
+    require_command_graph_possible(active)
+    pool = Pool(active, instruments, models=models, groups=groups)
     pin_to(pool.front_cpus)  # workers choose cores of their own; these are what they leave
     sinks = configured_sinks(settings, instruments.sink_final, os.environ)
     recognizer: Recognizer = PublishedRecognizer(pool, sinks, lambda: datetime.now(UTC)) if sinks else pool

@@ -18,8 +18,9 @@ from dataclasses import dataclass
 
 from edge_asr.commands.drawing import BACK_OFF, END, Drawing, Label, Spell, bounded
 from edge_asr.commands.grammar import AnySpeech, Expression, Word
+from edge_asr.commands.graph_library import graph_library_missing
 from edge_asr.commands.word_graph import WordGraph
-from edge_asr.errors import ConfigurationError, LibraryMissing
+from edge_asr.errors import ConfigurationError
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +166,7 @@ def _minimize(arcs: list[dict[Label, int]]) -> tuple[list[dict[Label, int]], int
     try:
         import kaldifst
     except ImportError as error:
-        raise LibraryMissing("kaldifst", "install it with: pip install 'edge-asr[graph]'") from error
+        raise graph_library_missing() from error
     labels = sorted({label for after in arcs for label in after})
     symbols = {label: number for number, label in enumerate(labels, 1)}
     acceptor = kaldifst.StdVectorFst()

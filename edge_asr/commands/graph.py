@@ -24,11 +24,12 @@ from edge_asr.commands.bigram import Bigram
 from edge_asr.commands.bigram_automaton import bigram_automaton
 from edge_asr.commands.drawing import ANY_SPEECH, BACK_OFF, MOST_ARCS, Label
 from edge_asr.commands.grammar import Expression
+from edge_asr.commands.graph_library import graph_library_missing
 from edge_asr.commands.network import Network
 from edge_asr.commands.spelling import Speller
 from edge_asr.commands.word_graph import word_graph
 from edge_asr.engines.decoding_graph import ANY_SPEECH_OUTPUT
-from edge_asr.errors import ConfigurationError, LibraryMissing
+from edge_asr.errors import ConfigurationError
 
 EPSILON = 0
 
@@ -242,7 +243,7 @@ def to_openfst(graph: DecodingGraph) -> Any:  # noqa: ANN401  native and untyped
     try:
         import kaldifst
     except ImportError as error:
-        raise LibraryMissing("kaldifst", "install it with: pip install 'edge-asr[graph]'") from error
+        raise graph_library_missing() from error
     native = kaldifst.StdVectorFst()
     for _ in range(graph.states):
         native.add_state()

@@ -18,11 +18,10 @@ from edge_asr.commands.graph import build_command_graph
 from edge_asr.commands.spelling import read_speller
 from edge_asr.engines.base64_vocabulary import read_vocabulary
 from edge_asr.engines.constrained_families import CONSTRAINED_FAMILIES
-from edge_asr.engines.providers import ort_provider
 from edge_asr.errors import ConfigurationError
-from edge_asr.families import FAMILIES
 from edge_asr.manifest import ModelManifest
 from edge_asr.settings import CommandSettings, EngineSettings
+from edge_asr.workers.command_graph import takes_command_graph
 from edge_asr.workers.hotword_loading import expecting
 
 
@@ -51,7 +50,7 @@ def listening(
     if manifest.family in CONSTRAINED_FAMILIES:
         maker = constrained(lambda: read_vocabulary(files["tokens"], manifest.name), commands)
         yield CommandBook(maker, texts), engine
-    elif texts and "bpe" in files and _takes_graph(manifest, engine):
+    elif texts and takes_command_graph(manifest, engine):
         with tempfile.TemporaryDirectory(prefix="edge-asr-commands-") as folder:
             book = CommandBook(exact(), texts, unable(f"model {manifest.name!r} hears the daemon's own commands only"))
             graph = Path(folder, "commands.fst")
@@ -61,8 +60,3 @@ def listening(
             yield book, replace(engine, graph=str(graph), use_graph=True)
     else:
         yield CommandBook(nearest(commands), texts), expecting(engine, manifest) if texts else engine
-
-
-def _takes_graph(manifest: ModelManifest, engine: EngineSettings) -> bool:
-    """Only sherpa-onnx decodes with a graph, and only some families."""
-    return "graph" in FAMILIES[manifest.family].optional_roles and not ort_provider(engine.provider)
