@@ -45,7 +45,8 @@ class Word(msgspec.Struct, frozen=True):
     end_s: float
     """Seconds since the session began; at least ``start_s``."""
     confidence: float | None = None
-    """Geometric mean of the tokens' probabilities, 0 to 1; ``None`` where the engine gives none."""
+    """Share of words like this one that are right, where that was measured for the model, and else the geometric mean
+    of its tokens' probabilities; 0 to 1, ``None`` where the engine gives none."""
 
 
 class Partial(msgspec.Struct, frozen=True, tag="partial", tag_field="type"):

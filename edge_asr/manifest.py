@@ -30,6 +30,7 @@ No native package and no numpy here: inspection and the front process read manif
 from __future__ import annotations
 
 import tomllib
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
@@ -115,6 +116,10 @@ class ModelManifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     blank_penalty: float = 0.0
     """What ``edge-asr quantize`` subtracted from the blank's score, in nats; it is in the graph, and nobody adds it."""
 
+    confidence: tuple[tuple[float, float], ...] = ()
+    """Points of a rising line, from the probability that the model gives a word to the share of such words that was
+    right; empty: what it gives is its confidence."""
+
     def __post_init__(self) -> None:
         allowed = "abcdefghijklmnopqrstuvwxyz0123456789._-"
         if not self.name or self.name[0] in ".-" or any(char not in allowed for char in self.name):
@@ -126,6 +131,7 @@ class ModelManifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         paths = [file.path for file in self.files.values()]
         if len(set(paths)) != len(paths):
             raise ValueError("two roles name the same file")
+        _require_rising(self.confidence)
 
 
 def parse_manifest(text: str, origin: str) -> ModelManifest:
@@ -182,6 +188,13 @@ def _table_lines(table: dict[str, object]) -> list[str]:
 def _toml_value(value: object) -> str:
     # JSON strings, numbers and arrays of strings are TOML too; control characters are escaped the same way.
     return msgspec.json.encode(value).decode()
+
+
+def _require_rising(points: tuple[tuple[float, float], ...]) -> None:
+    if any(not 0 <= value <= 1 for point in points for value in point):
+        raise ValueError(f"confidence {points} holds a number outside 0 to 1")
+    if any(first[0] >= second[0] or first[1] > second[1] for first, second in pairwise(points)):
+        raise ValueError(f"confidence {points} does not rise; write points such as [[0.2, 0.1], [0.8, 0.9]]")
 
 
 def _is_sha256(text: str) -> bool:

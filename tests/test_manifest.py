@@ -25,7 +25,8 @@ path = "model.onnx"
 
 
 def test_a_manifest_survives_being_written_and_read() -> None:
-    manifest = parse_manifest(GOOD, "x")
+    manifest = parse_manifest("confidence = [[0.2, 0.1], [0.8, 1]]" + GOOD, "x")
+    assert manifest.confidence == ((0.2, 0.1), (0.8, 1.0))
     assert parse_manifest(format_manifest(manifest), "x") == manifest
     assert manifest.files["model"].path == "model.onnx"
 
@@ -42,6 +43,9 @@ def test_a_manifest_survives_being_written_and_read() -> None:
         ('precision = "int8"', 'precision = "int7"', "int7"),
         ("[source]", "surprise = 1\n[source]", "surprise"),
         ('name = "tiny"', "name = ", "manifest is wrong"),
+        ("[source]", "confidence = [[0.2, 0.5], [0.8, 0.4]]\n[source]", "does not rise"),
+        ("[source]", "confidence = [[0.2, 0.5], [0.2, 0.6]]\n[source]", "does not rise"),
+        ("[source]", "confidence = [[0.2, 1.5]]\n[source]", "outside 0 to 1"),
     ],
 )
 def test_a_wrong_manifest_is_refused_with_the_reason(old: str, new: str, reason: str) -> None:

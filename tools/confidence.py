@@ -5,8 +5,10 @@
     EDGE_ASR_DATA=DATA python tools/confidence.py -m models/starter-en-transducer --svg docs/confidence.svg
 
 Words of the bundled recordings and, where ``$EDGE_ASR_DATA/digits`` is there, of single spoken digits
-(``DIGIT_SPEAKER_NUMBER.wav``, every fifth) are compared with what was said. Prints the reliability table: words by
-their confidence, their mean confidence, and the share of them that is right.
+(``DIGIT_SPEAKER_NUMBER.wav``, every fifth) are compared with what was said; with ``--prompts`` every Nth of Debian's
+telephone prompts too. Prints the reliability table: words by what the model gave them, the mean of that, and the share
+of them that is right; how far the two are apart on average, and how far with the line of points that the manifest can
+have (``confidence``), each half of the recordings judged by the line through the other one.
 """
 
 from __future__ import annotations
@@ -15,15 +17,18 @@ import argparse
 import json
 import math
 import os
-from collections.abc import Iterator
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from difflib import SequenceMatcher
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 
 from edge_asr.cli.recordings import open_recordings
 from edge_asr.cli.stores import open_store
 from edge_asr.clock import MonotonicClock
+from edge_asr.pipeline.confidence import Calibration
 from edge_asr.requests import SessionOptions
 from edge_asr.sessions.decode_loop import DecodeLoop
 from edge_asr.settings import Settings
@@ -33,6 +38,8 @@ from edge_asr.workers.configuration import pack
 from edge_asr.workers.loading import load_model
 
 DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+Judged = tuple[float, bool]
+"""What the model gave a word, and whether it is right."""
 CLIPS = Path(__file__).resolve().parent.parent / "edge_asr" / "clips"
 EDGES = (0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
 
@@ -54,22 +61,29 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Reliability of the confidence of words.")
     parser.add_argument("-m", "--model", required=True, help="store name or directory; one that gives confidences")
     parser.add_argument("--every", type=int, default=5, metavar="N", help="every Nth digit (5)")
+    parser.add_argument("--prompts", type=int, default=0, metavar="N", help="every Nth telephone prompt too (none)")
     parser.add_argument("--svg", type=Path, metavar="FILE", help="write the diagram to FILE")
     options = parser.parse_args()
-    words = list(judged_words(options.model, list(recordings(options.every))))
+    by_recording = list(judged_words(options.model, list(recordings(options.every, options.prompts))))
+    words = flat(by_recording)
     if not words:
         parser.error(f"{options.model} gives no confidences")
     bins = reliability(words)
-    print(
-        json.dumps({"words": len(words), "error": round(calibration_error(bins), 4), "bins": list(map(asdict, bins))})
-    )
+    figures = {
+        "words": len(words),
+        "error": round(calibration_error(bins), 4),
+        "held_out_error": round(held_out_error(by_recording), 4),
+        "bins": list(map(asdict, bins)),
+    }
+    print(json.dumps(figures))
+    print(f"confidence = {json.dumps(rising_line(bins))}")
     for each in bins:
         print(f"| {each.low:g} to {each.high:g} | {each.words} | {each.confidence:.3f} | {each.right:.3f} |")
     if options.svg:
         options.svg.write_text(diagram(bins), encoding="utf-8")
 
 
-def recordings(every: int) -> Iterator[tuple[Path, str]]:
+def recordings(every: int, prompts: int) -> Iterator[tuple[Path, str]]:
     """Path and what is said in it."""
     for line in (CLIPS / "clips.tsv").read_text(encoding="utf-8").splitlines()[1:]:
         name, text, *_ = line.split("\t")
@@ -77,10 +91,15 @@ def recordings(every: int) -> Iterator[tuple[Path, str]]:
     folder = Path(os.environ.get("EDGE_ASR_DATA", "")) / "digits"
     for path in sorted(folder.glob("[0-9]_*.wav"))[::every]:
         yield path, DIGITS[int(path.name[0])]
+    if prompts:
+        from prompts import load_prompts  # of this folder, which tests do not run from
+
+        for prompt in load_prompts(Path(tempfile.gettempdir()) / "edge-asr-prompts")[::prompts]:
+            yield prompt.path, " ".join(re.findall(r"[a-z']+", prompt.text.lower()))
 
 
-def judged_words(name: str, spoken: list[tuple[Path, str]]) -> Iterator[tuple[float, bool]]:
-    """Confidence of every recognised word, and whether it is right."""
+def judged_words(name: str, spoken: list[tuple[Path, str]]) -> Iterator[list[Judged]]:
+    """Of each recording, what the model gave every recognised word, and whether it is right."""
     store, settings, clock = open_store(), Settings(), MonotonicClock()
     loaded = load_model(pack(store.resolve(name).directory, settings, installed_vad(store)))
     loop = DecodeLoop(loaded.engine, settings.endpoint, settings.scheduler, clock, text_case=loaded.text_case)
@@ -90,10 +109,15 @@ def judged_words(name: str, spoken: list[tuple[Path, str]]) -> Iterator[tuple[fl
         words = [word for final in finals for word in final.words]
         matcher = SequenceMatcher(None, text.split(), [word.text.lower() for word in words], autojunk=False)
         right = {block.b + at for block in matcher.get_matching_blocks() for at in range(block.size)}
-        yield from ((word.confidence, at in right) for at, word in enumerate(words) if word.confidence is not None)
+        yield [(word.confidence, at in right) for at, word in enumerate(words) if word.confidence is not None]
 
 
-def reliability(words: list[tuple[float, bool]]) -> list[Bin]:
+def flat(by_recording: Sequence[list[Judged]]) -> list[Judged]:
+    """All words."""
+    return list(chain.from_iterable(by_recording))
+
+
+def reliability(words: Sequence[Judged]) -> list[Bin]:
     """Words by their confidence; ranges without words are left out."""
     bins = []
     for low, high in pairwise(EDGES):
@@ -107,6 +131,34 @@ def reliability(words: list[tuple[float, bool]]) -> list[Bin]:
 def calibration_error(bins: list[Bin]) -> float:
     """Mean distance between confidence and share, over the words."""
     return sum(each.words * abs(each.confidence - each.right) for each in bins) / sum(each.words for each in bins)
+
+
+def rising_line(bins: Sequence[Bin]) -> list[tuple[float, float]]:
+    """From the mean of each range to its share, where that rises; ranges in which it falls are one (Ayer 1955).
+
+    Two more words are counted in each, one of them right (Laplace), so that few words do not make certainty.
+    """
+    pools: list[list[float]] = []  # words, sum of their confidences, right ones
+    for each in bins:
+        pools.append([each.words, each.words * each.confidence, each.words * each.right])
+        while len(pools) > 1 and _share(pools[-2]) >= _share(pools[-1]):
+            last = pools.pop()
+            pools[-1] = [one + other for one, other in zip(pools[-1], last, strict=True)]
+    return [(round(pool[1] / pool[0], 3), round(_share(pool), 3)) for pool in pools]
+
+
+def _share(pool: Sequence[float]) -> float:
+    return (pool[2] + 1) / (pool[0] + 2)
+
+
+def held_out_error(by_recording: Sequence[list[Judged]]) -> float:
+    """Of the words of each half of the recordings, with the line through those of the other half."""
+    halves = [flat(by_recording[first::2]) for first in (0, 1)]
+    judged: list[Judged] = []
+    for fitted, held_out in (halves, halves[::-1]):
+        line = Calibration(tuple(rising_line(reliability(fitted))))
+        judged += ((line.share(confidence), is_right) for confidence, is_right in held_out)
+    return calibration_error(reliability(judged))
 
 
 def diagram(bins: list[Bin]) -> str:

@@ -17,6 +17,7 @@ from edge_asr.commands.listening import OPEN_SPEECH, Listening
 from edge_asr.engines.base import Engine, EngineStream, StreamOptions
 from edge_asr.errors import EdgeAsrError, EngineFailed, ProtocolViolation
 from edge_asr.events import Notice, TranscriptEvent
+from edge_asr.pipeline.confidence import AS_SAID, Calibration
 from edge_asr.pipeline.writing import Writing
 from edge_asr.requests import Resume, SessionOptions
 from edge_asr.sessions.gates import WakeOptions, live_gates, silence_gates
@@ -72,6 +73,7 @@ class DecodeLoop:
         clock: Clock,
         *,
         text_case: Literal["as_is", "lower"] = "as_is",
+        calibration: Calibration = AS_SAID,
         gate: GateSettings = NO_GATE,
         on_native: Callable[[Sequence[str]], None] = _nobody,
         listen: Callable[[str | None], Listening] = _to_open_speech,
@@ -90,6 +92,7 @@ class DecodeLoop:
             scheduler: How ready sessions share a step.
             clock: Where times come from.
             text_case: Of the model's text.
+            calibration: Of the confidence that it gives words.
             gate: Which silence of live sessions the engine does not get.
             on_native: Told which sessions' audio native code is about to see, and ``()`` when it is back: if it ends
                 the process, somebody knows whose audio it was.
@@ -121,6 +124,7 @@ class DecodeLoop:
             endpoint=endpoint,
             backlog_s=scheduler.backlog_s,
             text_case=text_case,
+            calibration=calibration,
             is_append_only=described.is_append_only,
             step_s=step_s,
             lead_in_s=lead_in_s if described.is_streaming else 0.0,

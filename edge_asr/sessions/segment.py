@@ -12,6 +12,7 @@ from edge_asr.clock import Clock
 from edge_asr.commands.listening import Heard
 from edge_asr.engines.base import Hypothesis, Token
 from edge_asr.events import Final, FinalReason, Partial, Speaker
+from edge_asr.pipeline.confidence import AS_SAID, Calibration
 from edge_asr.pipeline.endpoint import Endpoint, SegmentProgress, find_endpoint
 from edge_asr.pipeline.rewriting import rewritten
 from edge_asr.pipeline.stability import AgreementStability, AppendOnlyStability
@@ -37,6 +38,8 @@ class SegmentSettings:
     writer: Writer
     """What finals go through."""
     is_append_only: bool
+    calibration: Calibration = AS_SAID
+    """Of the model's confidence."""
 
 
 class Segment:
@@ -158,14 +161,16 @@ class Segment:
             case: Applied to another model's text; ``None`` for that of the session's own.
             speaker: Whose voice it is, where that is known.
         """
-        hypothesis, case = understood.hypothesis, case or self._settings.case
+        hypothesis, calibration = understood.hypothesis, self._settings.calibration if case is None else AS_SAID
+        case = case or self._settings.case
         self._text = case(tidy(hypothesis.text))
         if not self.is_started:
             return None
         end_s = self._seconds(heard)
         heard_text = self._text if hypothesis.raw_text is None else case(tidy(hypothesis.raw_text))
         text = self._text if understood.command else self._settings.writer.write(self._text)
-        words = rewritten(words_from_tokens(self._tokens(hypothesis.tokens, case), heard_text, end_s), text)
+        heard_words = words_from_tokens(self._tokens(hypothesis.tokens, case), heard_text, end_s)
+        words = rewritten(calibration.applied(heard_words), text)
         self.number += 1
         return Final(
             session_id=self._settings.session_id,

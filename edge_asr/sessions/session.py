@@ -18,6 +18,7 @@ from edge_asr.commands.listening import OPEN_SPEECH, Heard, Listening
 from edge_asr.engines.base import EngineStream, Hypothesis
 from edge_asr.errors import EdgeAsrError
 from edge_asr.events import Failed, FinalReason, Notice, NoticeCode, SessionEnded, TranscriptEvent
+from edge_asr.pipeline.confidence import AS_SAID, Calibration
 from edge_asr.pipeline.front import Finding
 from edge_asr.pipeline.gate import Gate, OpenGate
 from edge_asr.pipeline.presence import SpeechPresence
@@ -60,6 +61,8 @@ class SessionSettings:
     endpoint: EndpointSettings
     backlog_s: float
     text_case: Literal["as_is", "lower"] = "as_is"
+    calibration: Calibration = AS_SAID
+    """Of the model's confidence."""
     is_append_only: bool = False
     step_s: float = STEP_S
     """Audio of one decoding step, for deadlines."""
@@ -143,6 +146,7 @@ class Session:
                 CASES[settings.text_case],
                 writer,
                 settings.is_append_only,
+                settings.calibration,
             ),
             clock,
             self._input.in_session,

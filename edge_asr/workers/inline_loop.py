@@ -19,6 +19,7 @@ def inline_loop(loaded: LoadedModel, settings: Settings | WorkerConfiguration, c
         settings.scheduler,
         clock,
         text_case=loaded.text_case,
+        calibration=loaded.calibration,
         listen=loaded.listen,
         expect=loaded.expect,
         write=loaded.write,

@@ -14,6 +14,7 @@ from edge_asr.commands.listening import OPEN_SPEECH, Listening
 from edge_asr.engines.base import Engine, SegmentDecoder, Spotter
 from edge_asr.engines.embedding_pass import Embedder, EmbeddingModel
 from edge_asr.engines.second_pass import SecondPass
+from edge_asr.pipeline.confidence import AS_SAID, Calibration
 from edge_asr.pipeline.writing import Writing, WritingBook
 from edge_asr.requests import SessionOptions
 from edge_asr.sessions.second_hearing import SecondHearing
@@ -58,6 +59,8 @@ class LoadedModel:
     """Makes what hears the wake words of one live session; ``None`` where none are needed."""
     speakers: LoadedSpeakers | None = None
     """What tells speakers apart; ``None`` for nothing."""
+    calibration: Calibration = AS_SAID
+    """Of the confidence that the model gives words."""
 
     @property
     def notes(self) -> tuple[str, ...]:

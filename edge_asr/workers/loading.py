@@ -15,6 +15,7 @@ from edge_asr.engines.registry import load_engine, load_segment_decoder
 from edge_asr.errors import NotEnoughMemory
 from edge_asr.families import FAMILIES
 from edge_asr.manifest import ModelManifest
+from edge_asr.pipeline.confidence import Calibration
 from edge_asr.pipeline.writing import Writer, WritingBook
 from edge_asr.resources.memory import available_bytes
 from edge_asr.settings import EngineSettings
@@ -66,7 +67,17 @@ def load_model(configure: Configure, instruments: Instruments = NO_INSTRUMENTS) 
     writing = WritingBook(settings.text, manifest.languages, punctuation_of(configure), is_written=is_written)
     speakers = load_speakers(configure, settings.speakers)
     return LoadedModel(
-        engine, manifest.languages, manifest.text_case, words_note, book, hotwords, writing, second, spotter, speakers
+        engine,
+        manifest.languages,
+        manifest.text_case,
+        words_note,
+        book,
+        hotwords,
+        writing,
+        second,
+        spotter,
+        speakers,
+        Calibration(manifest.confidence),
     )
 
 

@@ -66,6 +66,7 @@ def serve(link: Link, configure: Configure, model: LoadedModel, ready: Ready, bl
         settings.scheduler,
         clock,
         text_case=model.text_case,
+        calibration=model.calibration,
         gate=settings.gate,
         listen=model.listen,
         expect=model.expect,
