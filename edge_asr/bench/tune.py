@@ -45,11 +45,15 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     max_batch: int = 16
     provider: str = CPU
 
-    def sentence(self) -> str:
-        """As the lines of a configuration file."""
+    def sentence(self, instead_of: str = CPU) -> str:
+        """As the lines of a configuration file.
+
+        Args:
+            instead_of: Provider without these lines; the CPU need not be named where it is that in any case.
+        """
         cores = ", ".join(str(cpu) for cpu in self.cpus)
         spinning = "true" if self.allow_spinning else "false"
-        provider = "" if self.provider == CPU else f'engine.provider = "{self.provider}", '
+        provider = "" if self.provider == instead_of == CPU else f'engine.provider = "{self.provider}", '
         return (
             f"{provider}engine.threads = {self.threads}, worker.cpus = [{cores}], "
             f"engine.allow_spinning = {spinning}, scheduler.max_batch = {self.max_batch}"

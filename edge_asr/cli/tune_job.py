@@ -18,7 +18,6 @@ from edge_asr.cli.board_profile import ModelProfile, board_digest, write_profile
 from edge_asr.cli.messages import remark, warn
 from edge_asr.cli.options import require_folder
 from edge_asr.cli.stores import choose_model, open_store, writable_root
-from edge_asr.engines.provider_table import CPU
 from edge_asr.engines.providers import known_provider
 from edge_asr.resources.board import read_board
 from edge_asr.resources.memory import available_bytes
@@ -158,9 +157,7 @@ def _show(outcome: Tuning) -> None:
     if outcome.is_default:
         console.print(f"the default is best: {outcome.default.sentence()}", markup=False)
     else:
-        is_back = outcome.chosen.provider == CPU != outcome.default.provider
-        back = f'engine.provider = "{CPU}", ' if is_back else ""
-        console.print(f"best: {back}{outcome.chosen.sentence()}", markup=False)
+        console.print(f"best: {outcome.chosen.sentence(outcome.default.provider)}", markup=False)
         if outcome.ratio is not None and outcome.ratio_low is not None and outcome.ratio_high is not None:
             console.print(
                 f"CPU time {outcome.ratio:.2f} x that of the default (95 %: {outcome.ratio_low:.2f} to "

@@ -256,3 +256,9 @@ def test_a_setting_is_written_as_a_configuration_file_has_it():
     assert setting.sentence() == (
         "engine.threads = 2, worker.cpus = [2, 3], engine.allow_spinning = true, scheduler.max_batch = 4"
     )
+
+
+def test_the_cpu_is_named_only_where_another_provider_would_be_used_otherwise() -> None:
+    setting = Setting(threads=2, cpus=(0, 1))
+    assert setting.sentence().startswith("engine.threads = 2, ")
+    assert setting.sentence(instead_of="qnn").startswith('engine.provider = "cpu", engine.threads = 2, ')
