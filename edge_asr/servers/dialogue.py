@@ -51,8 +51,8 @@ class PeerStalled(PeerGone):
     """Somebody may be there, and reads nothing: the connection is given up."""
 
 
-class Link(Protocol):
-    """A connection."""
+class Connection(Protocol):
+    """Whoever is at its other end, and what goes there and comes from there."""
 
     @property
     def peer(self) -> str:
@@ -61,14 +61,6 @@ class Link(Protocol):
 
     async def receive(self) -> Message | None:
         """The next message; ``None`` when the peer will send no more but may still read.
-
-        Raises:
-            PeerGone: The connection is lost.
-        """
-        ...
-
-    def take(self) -> Message | None:
-        """The next message, if it was read already; else ``None``, and :meth:`receive` is to be asked.
 
         Raises:
             PeerGone: The connection is lost.
@@ -93,6 +85,18 @@ class Link(Protocol):
 
     def rest(self, *, is_resting: bool) -> None:
         """Whether messages may be taken a little later than they come, many at a time; holds until the next call."""
+        ...
+
+
+class Link(Connection, Protocol):
+    """A connection that may have read ahead."""
+
+    def take(self) -> Message | None:
+        """The next message, if it was read already; else ``None``, and :meth:`receive` is to be asked.
+
+        Raises:
+            PeerGone: The connection is lost.
+        """
         ...
 
 

@@ -20,7 +20,7 @@ from typing import Self
 
 from edge_asr.errors import EdgeAsrError
 from edge_asr.protocols.base import Message
-from edge_asr.servers.dialogue import Link, PeerGone
+from edge_asr.servers.dialogue import Connection, PeerGone
 
 logger = logging.getLogger(__name__)
 
@@ -35,17 +35,17 @@ _HEADER = struct.Struct("<I?")
 
 
 class ReadAhead:
-    """A :class:`~edge_asr.servers.dialogue.Link` over another one; a context manager."""
+    """A :class:`~edge_asr.servers.dialogue.Link` over a connection; a context manager."""
 
-    def __init__(self, link: Link, limit_bytes: int, directory: Path | None) -> None:
-        """Wrap a link.
+    def __init__(self, connection: Connection, limit_bytes: int, directory: Path | None) -> None:
+        """Wrap a connection.
 
         Args:
-            link: Is read by nobody else.
+            connection: Is read by nobody else.
             limit_bytes: What may wait; then the client is slowed down.
             directory: Where the file is made, when there is need for one; ``None`` for the system's place.
         """
-        self._link = link
+        self._connection = connection
         self._limit_bytes = limit_bytes
         self._near: deque[Message] = deque()
         self._near_bytes = 0
@@ -71,7 +71,7 @@ class ReadAhead:
     @property
     def peer(self) -> str:
         """Who is at the other end."""
-        return self._link.peer
+        return self._connection.peer
 
     @property
     def waiting_bytes(self) -> int:
@@ -101,19 +101,19 @@ class ReadAhead:
 
     async def send(self, message: Message) -> None:
         """Write one message."""
-        await self._link.send(message)
+        await self._connection.send(message)
 
     async def close(self, reason: EdgeAsrError | None) -> None:
         """Close the connection."""
-        await self._link.close(reason)
+        await self._connection.close(reason)
 
     def abort(self) -> None:
         """Let go of the connection."""
-        self._link.abort()
+        self._connection.abort()
 
     def rest(self, *, is_resting: bool) -> None:
         """Whether messages may be taken a little later than they come."""
-        self._link.rest(is_resting=is_resting)
+        self._connection.rest(is_resting=is_resting)
 
     def _next(self) -> Message | None:
         if self._near:
@@ -124,7 +124,7 @@ class ReadAhead:
 
     async def _read(self) -> None:
         try:
-            while (message := await self._link.receive()) is not None:
+            while (message := await self._connection.receive()) is not None:
                 await self._keep(message)
                 self._has_news.set()
                 await self._wait_for(self._limit_bytes)

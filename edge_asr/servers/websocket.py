@@ -36,7 +36,7 @@ MAX_REASON_BYTES = 123
 
 
 class WebSocketLink:
-    """An accepted websocket as a :class:`~edge_asr.servers.dialogue.Link`."""
+    """An accepted websocket as a :class:`~edge_asr.servers.dialogue.Connection`."""
 
     def __init__(self, websocket: WebSocket, max_message_bytes: int) -> None:
         self._websocket = websocket
@@ -58,10 +58,6 @@ class WebSocketLink:
         message: Message = text if text is not None else received.get("bytes") or b""
         self._check_size(message)
         return message
-
-    def take(self) -> Message | None:
-        """Nothing: what was read already is the library's secret."""
-        return None
 
     async def send(self, message: Message) -> None:
         """Write one message of the kind it is."""

@@ -36,9 +36,6 @@ class ScriptedLink:
             raise step
         return step
 
-    def take(self) -> Message | None:
-        raise NotImplementedError
-
     async def send(self, message: Message) -> None:
         raise NotImplementedError
 
