@@ -120,7 +120,7 @@ class History:
             self._lead_in = None if has_hole else lead_in
 
     def forget_lead_in(self) -> None:
-        """The next worker goes on without one."""
+        """The next worker goes on without one; what its front is to go by is up to the lead-in old then, and near."""
         self._lead_in, self._heard_before = None, b""
         self._drop_before(self._byte_at(self._position_s))
 
