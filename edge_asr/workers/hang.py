@@ -25,10 +25,11 @@ LATEST_SAMPLE_S = 1.0
 STOPPED_AFTER_S = 0.2
 """All threads stopped, seen twice."""
 
-ASLEEP_AFTER_S = 2.4
-"""Nothing was said, and heartbeats are a second apart."""
+ASLEEP_AFTER_S = 1.5
+"""Nothing was said, and heartbeats are a second apart: one is overdue by half of that."""
 ASLEEP_FOR_S = ASLEEP_AFTER_S - SPOKE_S - SAMPLE_EVERY_S
-"""And no thread has run since it was looked at first."""
+"""And no thread has run since it was looked at first: not when the heartbeat was due either. One that was only kept
+from running would wait for a core (R) then, and not sleep (S)."""
 
 STOPPED = "it was stopped by a signal"
 """The reason that blames nobody's audio."""
