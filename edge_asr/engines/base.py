@@ -124,7 +124,8 @@ class EngineDescription:
     may_imagine: bool = False
     """Whether it may write words for silence, noise and tones: what nobody can have said is not passed on."""
     first_step_ms: float = 0.0
-    """Audio that a fresh stream needs for its first step; one more is possible after each ``chunk_ms``."""
+    """Audio that a fresh stream needs for its first step, negative where it begins with more silence than that takes;
+    one more is possible after each ``chunk_ms``."""
     streams_per_step: int = 0
     """Streams that one ``decode`` takes in less time than one after the other; 0 for as many as there are."""
     provider_share: float | None = None

@@ -138,7 +138,7 @@ class OnlineEngine:
             notes=self._choice.notes,
             may_skip_silence=True,
             may_imagine=True,
-            first_step_ms=1000 * max(0, self.steps.window_samples - self.left_padding_samples) / self.sample_rate_hz,
+            first_step_ms=1000 * (self.steps.window_samples - self.left_padding_samples) / self.sample_rate_hz,
             streams_per_step=0 if self._can_batch() else self._crew.size,
             why_no_hotwords=self._family.why_no_hotwords(self._settings.decoding_method),
             provider_share=self._provider_share,

@@ -84,6 +84,7 @@ class ScriptedEngine:
             tail_padding_ms=1000 * (self.chunk_samples + self.look_ahead_samples) / self._sample_rate_hz,
             is_streaming=True,
             is_append_only=True,
+            first_step_ms=1000 * (self.chunk_samples + self.look_ahead_samples) / self._sample_rate_hz,
         )
 
     def open_stream(self, options: StreamOptions) -> ScriptedStream:  # noqa: ARG002  the contract's

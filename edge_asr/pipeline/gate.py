@@ -39,11 +39,15 @@ class EngineSteps:
     """When a streaming engine takes its steps; samples since its stream was opened."""
 
     first: int
-    """Audio before the first step."""
+    """Audio before the first step; negative where a stream begins with more silence than that takes."""
     every: int
     """Audio from one step to the next; 0 where it is not known."""
     tail: int
     """Silence after which everything has been said and decoded, wherever the steps are."""
+
+    def audio_for(self, step: int) -> int:
+        """Audio with which a step is possible; the first one has the number 0."""
+        return self.first + step * self.every
 
     def has_just_stepped(self, given: int, within: int) -> bool:
         """Whether a step became possible with one of the last ``within`` samples of ``given``."""
@@ -84,6 +88,11 @@ class Gate(Protocol):
     @property
     def kept_samples(self) -> int:
         """Silence that the engine did not get, in all; what is held counts only once it is given up."""
+        ...
+
+    @property
+    def closes_in(self) -> int | None:
+        """Further samples with which it closes at the soonest; ``None`` for never, 0 where nobody knows."""
         ...
 
     def take(self, samples: Float32Array) -> list[Passage]:
@@ -135,6 +144,7 @@ class OpenGate:
 
     is_closed = False
     held_samples = kept_samples = unjudged_samples = 0
+    closes_in = None
     hearing = EVERYTHING
 
     def take(self, samples: Float32Array) -> list[Passage]:
@@ -202,6 +212,20 @@ class SilenceGate:
     def kept_samples(self) -> int:
         """Silence that the engine did not get."""
         return self._skipped_before + (0 if self._is_open else self._position - len(self._held) - self._closed_at)
+
+    @property
+    def closes_in(self) -> int | None:
+        """Further samples with which it closes if they, and the frame that was begun, are silent."""
+        if not self._is_open:
+            return 0
+        frame, steps = self._frame, self._steps
+        until_quiet = self._last_sound + self._hang_over - self._judged
+        frames = max(1, -(-until_quiet // frame))
+        given = self._given - len(self._rest) + frames * frame
+        if not steps.has_just_stepped(given, frame):
+            missing = steps.first - given if given < steps.first else steps.every - (given - steps.first) % steps.every
+            frames += -(-missing // frame)
+        return frames * frame - len(self._rest)
 
     def take(self, samples: Float32Array) -> list[Passage]:
         """Hear the frames that are complete now and let through what is to be heard."""

@@ -74,6 +74,11 @@ class WakeGate:
         pending = self._pending - len(self._held) if self._is_asleep else 0
         return self._skipped_before + pending + self._gate.kept_samples
 
+    @property
+    def closes_in(self) -> int | None:
+        """Nobody knows: the phrase may be heard at any time, and it sleeps after a time of its own."""
+        return 0
+
     def take(self, samples: Float32Array) -> list[Passage]:
         """Listen for the phrase, or let through what the gate behind lets through."""
         if not self._is_asleep:

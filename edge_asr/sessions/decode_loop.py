@@ -20,7 +20,8 @@ from edge_asr.events import Notice, TranscriptEvent
 from edge_asr.pipeline.confidence import AS_SAID, Calibration
 from edge_asr.pipeline.writing import Writing
 from edge_asr.requests import Resume, SessionOptions
-from edge_asr.sessions.gates import WakeOptions, live_gates, silence_gates
+from edge_asr.sessions.credit import Credit
+from edge_asr.sessions.gates import WakeOptions, live_gates, silence_gates, steps_of
 from edge_asr.sessions.intake import Intake
 from edge_asr.sessions.loop_figures import LoopFigures, Progress, progress_of, with_session
 from edge_asr.sessions.scheduler import Scheduler
@@ -127,6 +128,7 @@ class DecodeLoop:
             calibration=calibration,
             is_append_only=described.is_append_only,
             step_s=step_s,
+            steps=steps_of(described) if described.is_streaming and described.chunk_ms else None,
             lead_in_s=lead_in_s if described.is_streaming else 0.0,
             accumulate_s=scheduler.accumulate_ms / 1000,
             open_gate=silence_gates(gate, described),
@@ -247,18 +249,20 @@ class DecodeLoop:
         member = self._members.get(session_id)
         return member.session.demand_s if member is not None else 0.0
 
-    def consumed_bytes(self, session_id: str) -> int:
-        """Bytes of the session's audio that no longer wait, in all."""
+    def credit(self, session_id: str) -> Credit:
+        """How it stands with the session's audio."""
         member = self._members.get(session_id)
         if member is None:
-            return 0
-        waiting = round(member.session.backlog_s * member.session.options.bytes_per_second)
-        return max(0, member.received_bytes - waiting)
-
-    def is_resting(self, session_id: str) -> bool:
-        """Whether nobody would notice if the session were looked at a little later."""
-        member = self._members.get(session_id)
-        return member is not None and member.session.is_resting
+            return Credit()
+        session = member.session
+        waiting_bytes = round(session.backlog_s * session.options.bytes_per_second)
+        quiet_samples = session.quiet_samples
+        quiet_bytes = member.intake.bytes_for(quiet_samples) if quiet_samples else 0
+        return Credit(
+            consumed_bytes=max(0, member.received_bytes - waiting_bytes),
+            is_resting=session.is_resting,
+            quiet_until_bytes=member.received_bytes + quiet_bytes if quiet_bytes else 0,
+        )
 
     @property
     def backlog_s(self) -> float:

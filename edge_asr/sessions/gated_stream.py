@@ -7,7 +7,7 @@ import numpy as np
 from edge_asr.audio import Float32Array
 from edge_asr.engines.audio_buffer import AudioBuffer
 from edge_asr.engines.base import EngineStream
-from edge_asr.pipeline.gate import Gate
+from edge_asr.pipeline.gate import EngineSteps, Gate
 from edge_asr.sessions.backlog import Piece
 from edge_asr.sessions.lead_in import Mark, Marks, Start
 from edge_asr.sessions.timeline import Timeline
@@ -21,6 +21,7 @@ class GatedStream:
         gate: What decides which audio it gets.
         start: Where it begins.
         remembered_samples: How far back a place is remembered at which another stream could begin; 0 for not at all.
+        steps: When each stream takes its steps; ``None`` where nobody knows.
         keeps_audio: Whether the audio of the open segment is kept, to be heard again.
     """
 
@@ -31,6 +32,7 @@ class GatedStream:
         start: Start,
         remembered_samples: int = 0,
         *,
+        steps: EngineSteps | None = None,
         keeps_audio: bool = False,
     ) -> None:
         self._audio = AudioBuffer() if keeps_audio else None
@@ -42,6 +44,8 @@ class GatedStream:
         self._timeline = Timeline()
         self._timeline.begin_stream(start.position - start.padding)
         self._given = 0  # samples given to the stream
+        self._steps = steps
+        self._steps_taken = 0
         self._marks = Marks(remembered_samples) if remembered_samples else None
         self._start = start
         self._ungated = start.ungated
@@ -72,6 +76,31 @@ class GatedStream:
     def mark_before(self, position: int) -> Mark | None:
         """The newest place at or before a position of the session at which another stream could begin."""
         return self._marks.last_before(position) if self._marks is not None else None
+
+    def quiet_samples(self, waiting: int = 0) -> int:
+        """Further audio with which nothing can come to pass before all of it is there: no step, and no silence.
+
+        Args:
+            waiting: Samples that are on their way to the stream; they are not counted.
+
+        Returns:
+            Samples; 0 where something may come to pass at any time, or nobody knows.
+        """
+        closes_in = self._gate.closes_in
+        if self._steps is None or self.is_finished or self._ungated or self._gate.is_closed or closes_in == 0:
+            return 0
+        due = self._steps.audio_for(self._steps_taken) - self._given
+        if due <= 0 and not waiting and not self.stream.is_ready():
+            return 0  # the steps are not where they were measured
+        if due <= waiting:
+            due += (1 + (waiting - due) // self._steps.every) * self._steps.every
+        if closes_in is not None and waiting < closes_in < due:
+            due = closes_in
+        return due - waiting
+
+    def count_step(self) -> None:
+        """The stream was decoded."""
+        self._steps_taken += 1
 
     def give(self, piece: Piece) -> None:
         """The next audio of the session, which may be lost up to it."""
@@ -109,7 +138,7 @@ class GatedStream:
         self._heard_from = position
         self._timeline.begin_stream(position)
         self._gate.begin_stream()
-        self._given = 0
+        self._given = self._steps_taken = 0
         if self._audio is not None:
             self._audio = AudioBuffer()
         if self._marks is not None:

@@ -24,15 +24,21 @@ class WakeOptions:
     """Silence after which they are needed again."""
 
 
-def silence_gates(settings: GateSettings, engine: EngineDescription) -> Callable[[], Gate]:
-    """What makes the gates of sessions."""
-    if not (settings.enabled and engine.may_skip_silence):
-        return OpenGate
+def steps_of(engine: EngineDescription) -> EngineSteps:
+    """When the engine's streams take their steps."""
     first, every, tail = (
         round(length_ms * engine.sample_rate_hz / 1000)
         for length_ms in (engine.first_step_ms, engine.chunk_ms, engine.tail_padding_ms)
     )
-    return lambda: SilenceGate(settings, engine.sample_rate_hz, EngineSteps(first, every, tail))
+    return EngineSteps(first, every, tail)
+
+
+def silence_gates(settings: GateSettings, engine: EngineDescription) -> Callable[[], Gate]:
+    """What makes the gates of sessions."""
+    if not (settings.enabled and engine.may_skip_silence):
+        return OpenGate
+    steps = steps_of(engine)
+    return lambda: SilenceGate(settings, engine.sample_rate_hz, steps)
 
 
 def live_gates(

@@ -15,7 +15,7 @@ from edge_asr.audio import AudioChunk
 from edge_asr.errors import EdgeAsrError, EngineFailed
 from edge_asr.events import Failed, Final, TranscriptEvent
 from edge_asr.requests import Resume, SessionOptions
-from edge_asr.sessions.credit import CREDIT_STEP_S
+from edge_asr.sessions.credit import CREDIT_STEP_S, Credit
 from edge_asr.sessions.decode_loop import DecodeLoop
 from edge_asr.sessions.loop_figures import LoopFigures, Progress
 from edge_asr.sources.read_ahead import RecordingReader, skipped
@@ -34,8 +34,8 @@ class Runner:
         loop: Touched by the decode thread only, from :meth:`start` on.
         sink: Receives events other than finals; called on the decode thread, must not block for long.
         settle: Receives how far a session's audio is done with, and the finals it gave up to there.
-        credit: Receives ``(session_id, total_bytes, is_resting)`` as audio of a session is consumed, and when it begins
-            or ends to rest: while it does, nobody notices when its audio comes a little later.
+        credit: Receives a session's name and how it stands with its audio, as that is consumed, and whenever its sender
+            may wait longer than before until it passes on more, or no longer.
         open_recording: Opens the source of an uploaded file, by path; its chunks have the rate of the options.
         on_death: Called when the decode thread ends because of a fault of the program.
     """
@@ -45,7 +45,7 @@ class Runner:
         loop: DecodeLoop,
         sink: Callable[[TranscriptEvent], None],
         settle: Callable[[str, Progress, tuple[Final, ...]], None],
-        credit: Callable[[str, int, bool], None],
+        credit: Callable[[str, Credit], None],
         open_recording: Callable[[str, SessionOptions], Iterable[AudioChunk]],
         on_death: Callable[[BaseException], None],
     ) -> None:
@@ -57,8 +57,7 @@ class Runner:
         self._on_death = on_death
         self._commands: SimpleQueue[Command | None] = SimpleQueue()
         self._recordings: dict[str, RecordingReader] = {}
-        self._credited: dict[str, int] = {}
-        self._resting: set[str] = set()
+        self._credited: dict[str, Credit] = {}
         self._options: dict[str, SessionOptions] = {}
         self._thread = threading.Thread(target=self._run, name="decode", daemon=True)
 
@@ -147,7 +146,7 @@ class Runner:
             failure = EngineFailed(str(error))
             self._sink(Failed(session_id, failure.code, str(failure), failure.is_retryable))
         else:
-            self._credited[session_id] = 0
+            self._credited[session_id] = Credit()
             self._options[session_id] = options
 
     def _cancel(self, session_id: str) -> None:
@@ -192,17 +191,14 @@ class Runner:
         if session_id not in self._loop:
             self._forget(session_id)
             return
-        consumed = self._loop.consumed_bytes(session_id)
-        step = CREDIT_STEP_S * self._options[session_id].bytes_per_second
-        is_resting = self._loop.is_resting(session_id)
-        if consumed - self._credited[session_id] >= step or is_resting != (session_id in self._resting):
-            self._credited[session_id] = consumed
-            (self._resting.add if is_resting else self._resting.discard)(session_id)
-            self._credit(session_id, consumed, is_resting)
+        credit = self._loop.credit(session_id)
+        step_bytes = CREDIT_STEP_S * self._options[session_id].bytes_per_second
+        if credit.is_news(self._credited[session_id], step_bytes):
+            self._credited[session_id] = credit
+            self._credit(session_id, credit)
 
     def _forget(self, session_id: str) -> None:
         self._credited.pop(session_id, None)
-        self._resting.discard(session_id)
         self._options.pop(session_id, None)
         reader = self._recordings.pop(session_id, None)
         if reader is not None:

@@ -20,7 +20,7 @@ from edge_asr.errors import EdgeAsrError
 from edge_asr.events import Failed, FinalReason, Notice, NoticeCode, SessionEnded, TranscriptEvent
 from edge_asr.pipeline.confidence import AS_SAID, Calibration
 from edge_asr.pipeline.front import Finding
-from edge_asr.pipeline.gate import Gate, OpenGate
+from edge_asr.pipeline.gate import EngineSteps, Gate, OpenGate
 from edge_asr.pipeline.presence import SpeechPresence
 from edge_asr.pipeline.text import CASES
 from edge_asr.pipeline.writing import AS_HEARD, Writer
@@ -36,7 +36,8 @@ from edge_asr.sessions.speaker_hearing import SpeakerHearing
 from edge_asr.settings import EndpointSettings
 
 STEP_S = 0.1
-"""Audio handed to the engine at a time while it asks for more; bounds what a dropped backlog cannot take back."""
+"""Audio handed to the engine at a time while nobody knows how much its next step takes; bounds what a dropped backlog
+cannot take back."""
 
 NOTICE_EVERY_S = 10.0
 """Audio between two notices of the same kind."""
@@ -66,6 +67,8 @@ class SessionSettings:
     is_append_only: bool = False
     step_s: float = STEP_S
     """Audio of one decoding step, for deadlines."""
+    steps: EngineSteps | None = None
+    """When a stream takes its steps; ``None`` where nobody knows."""
     lead_in_s: float = 0.0
     """Audio before the settled position that another worker is to hear first; 0 for none."""
     accumulate_s: float = 0.0
@@ -136,7 +139,9 @@ class Session:
         self._spoken_at = self._received - self._samples(SPOKEN_BEFORE_S)
         """Position up to which something could be speech."""
         remembered = self._samples(MARKS_REACH_S) if settings.lead_in_s else 0
-        self._input = GatedStream(open_stream(), gate, self._start, remembered, keeps_audio=settings.hears_again)
+        self._input = GatedStream(
+            open_stream(), gate, self._start, remembered, steps=settings.steps, keeps_audio=settings.hears_again
+        )
         self._segment = Segment(
             SegmentSettings(
                 session_id,
@@ -270,6 +275,16 @@ class Session:
         return self._input.is_silent and not (self._segment.is_started or self._flushes or self._is_ending or is_waking)
 
     @property
+    def quiet_samples(self) -> int:
+        """Further audio with which nothing can come to pass before all of it is there: no step, no end of a segment.
+
+        0 where something may come to pass at any time, or nobody knows.
+        """
+        if self.is_awaiting_final or self._flushes or not self.takes_audio or not self._rehearsal.is_over:
+            return 0
+        return self._input.quiet_samples(len(self._backlog))
+
+    @property
     def is_awaiting_final(self) -> bool:
         """Whether a final is on its way from other models: nothing is decoded before it is said."""
         return self._awaited is not None
@@ -320,6 +335,7 @@ class Session:
     def after_decode(self) -> None:
         """Look at the hypothesis of the step just done: a partial, an endpoint, or nothing new."""
         self._is_ready = False
+        self._input.count_step()
         if not self._rehearsal.is_over:
             self._rehearse()
             return
@@ -389,7 +405,7 @@ class Session:
     @property
     def _next_step(self) -> int:
         """Samples to give next: what was said after a flush belongs to the segment after it."""
-        step = round(STEP_S * self._settings.sample_rate_hz)
+        step = max(round(STEP_S * self._settings.sample_rate_hz), self._input.quiet_samples())
         return min(step, self._flushes[0] - self._position) if self._flushes else step
 
     def _give(self) -> None:

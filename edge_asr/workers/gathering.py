@@ -1,4 +1,9 @@
-"""Small pieces of a session's audio, joined on their way to its worker: each message wakes it. Pure."""
+"""Small pieces of a session's audio, joined on their way to its worker: each message wakes it. Pure.
+
+The worker says from which audio on something can come of it: until all of that is there, the pieces wait here. After a
+step the next one is awaited where it must be, so that they wait also while the worker is busy; it says so when it is
+wrong.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,7 @@ short the piece, and several times as much on a core whose caches are cold. A so
 
 
 class Gathering:
-    """The newest audio of one session.
+    """The newest audio of one session; positions are bytes since the session began.
 
     Args:
         bytes_per_second: Of the audio.
@@ -22,24 +27,56 @@ class Gathering:
         self._enough_resting_bytes = max(RESTING_S, accumulate_s) * bytes_per_second
         self._pieces: list[bytes] = []
         self._held_bytes = 0
+        self._end = 0
+        """Position of the end of what came."""
+        self._quiet_until = 0.0
+        """Before all audio up to here is there nothing can come of it; 0 where something may at any time."""
+        self._step_bytes = 0.0
 
     def add(self, piece: bytes) -> bytes:
         """The next audio; what is to be passed on now, empty while more is awaited."""
         self._pieces.append(piece)
         self._held_bytes += len(piece)
+        self._end += len(piece)
         return self.take_enough()
+
+    def heed(self, quiet_until: float, step_bytes: float, *, is_resting: bool) -> None:
+        """What the worker says of more audio.
+
+        Args:
+            quiet_until: Before all audio up to this position is there nothing can come of it; 0: something may.
+            step_bytes: Audio from one decoding step to the next, the most that is held in any case.
+            is_resting: Whether nobody notices when it comes a little later.
+        """
+        self._step_bytes, self.is_resting = step_bytes, is_resting
+        self._quiet_until = quiet_until
+        self._await_next_step()
 
     def take_enough(self) -> bytes:
         """What is gathered, if it is enough."""
         enough = self._enough_resting_bytes if self.is_resting else self._enough_bytes
-        return self.take() if self._held_bytes >= enough else b""
+        if self._held_bytes < enough or self._is_quiet:
+            return b""
+        return self.take()
 
     def take(self) -> bytes:
         """What is gathered: something comes after it that does not wait."""
         pieces, self._pieces, self._held_bytes = self._pieces, [], 0
+        self._await_next_step()
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
-    def begin(self) -> None:
-        """Another worker gets everything anew."""
+    def begin(self, position: int) -> None:
+        """Another worker gets everything anew, up to a position."""
         self.take()
-        self.is_resting = False
+        self.is_resting, self._end, self._quiet_until = False, position, 0.0
+
+    @property
+    def _is_quiet(self) -> bool:
+        return self._end < self._quiet_until and self._held_bytes < self._step_bytes
+
+    def _await_next_step(self) -> None:
+        """Where all was passed on up to a step, the next one is a step later."""
+        passed = self._end - self._held_bytes
+        if 0 < self._quiet_until <= passed and self._step_bytes:
+            steps = 1 + (passed - self._quiet_until) // self._step_bytes
+            self._quiet_until += steps * self._step_bytes

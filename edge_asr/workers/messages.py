@@ -153,6 +153,9 @@ class Consumed(msgspec.Struct, frozen=True, tag="consumed"):
     total_bytes: int
     is_resting: bool = False
     """Whether there is silence and nothing waits to be said: nobody notices when audio comes a little later."""
+    quiet_until_bytes: int = 0
+    """Position, in all, before which nothing can come of the audio: all of it up to there may come at once. 0: at any
+    time."""
 
 
 class Settled(msgspec.Struct, frozen=True, tag="settled"):

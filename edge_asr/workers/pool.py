@@ -320,7 +320,7 @@ class Pool:
         if session is None or session.is_waiting or session.worker is not place.worker:
             return
         if isinstance(message, Consumed):
-            session.credit(message.total_bytes, is_resting=message.is_resting)
+            session.credit(message)
         elif isinstance(message, Settled):
             session.settle(message)
             self._handover.note_settled(session, place)

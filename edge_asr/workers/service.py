@@ -15,6 +15,7 @@ from edge_asr.engines.base import SegmentDecoder
 from edge_asr.engines.embedding_pass import BackgroundEmbedding
 from edge_asr.engines.second_pass import BackgroundPass, SecondPass
 from edge_asr.events import Failed, Final, SessionEnded, TranscriptEvent
+from edge_asr.sessions.credit import Credit
 from edge_asr.sessions.gates import WakeOptions
 from edge_asr.sessions.runner import DecodeLoop, Progress, Runner
 from edge_asr.workers.black_box import BlackBoxWriter
@@ -183,8 +184,8 @@ class Service:
             )
         )
 
-    def _give_credit(self, session_id: str, total_bytes: int, is_resting: bool) -> None:
-        self._link.send(Consumed(session_id, total_bytes, is_resting))
+    def _give_credit(self, session_id: str, credit: Credit) -> None:
+        self._link.send(Consumed(session_id, credit.consumed_bytes, credit.is_resting, credit.quiet_until_bytes))
 
     def _report(self, loop: DecodeLoop, reading_s: float) -> None:
         figures = loop.figures()

@@ -23,6 +23,7 @@ from edge_asr.workers.gathering import Gathering
 from edge_asr.workers.history import History, Recording
 from edge_asr.workers.messages import (
     CancelSession,
+    Consumed,
     FinishSession,
     FlushSession,
     OpenSession,
@@ -309,7 +310,7 @@ class PoolSession:
         """A worker is ready: say everything again that is not settled."""
         history, worker = self._history, self.worker
         self._is_waiting = False
-        self._gathering.begin()
+        self._gathering.begin(history.end_bytes)
         resume = history.resume(is_suspect=self._suspected_until is not None)
         worker.send(OpenSession(self.session_id, self._options, resume))
         self._base_bytes = self._consumed_bytes = history.start_bytes
@@ -328,10 +329,11 @@ class PoolSession:
         self.worker.send(CancelSession(self.session_id))
         self.take(Failed(self.session_id, error.code, str(error), error.is_retryable))
 
-    def credit(self, total_bytes: int, *, is_resting: bool = False) -> None:
-        """So many bytes, in all, no longer wait in the worker; and whether there is silence, and no hurry with more."""
-        self._consumed_bytes = max(self._consumed_bytes, self._base_bytes + total_bytes)
-        self._gathering.is_resting = is_resting
+    def credit(self, consumed: Consumed) -> None:
+        """The worker says how it stands with the audio that it has got."""
+        self._consumed_bytes = max(self._consumed_bytes, self._base_bytes + consumed.total_bytes)
+        quiet_until = self._base_bytes + consumed.quiet_until_bytes if consumed.quiet_until_bytes else 0
+        self._gathering.heed(quiet_until, self._step_bytes, is_resting=consumed.is_resting)
         self._pass_on(self._gathering.take_enough())
         self._may_go_on.set()
         self._trust_beyond(self._suspected_until)
@@ -341,6 +343,12 @@ class PoolSession:
     def _pass_on(self, data: bytes) -> None:
         if data:
             self.worker.send(SessionAudio(self.session_id, data))
+
+    @property
+    def _step_bytes(self) -> float:
+        """Of a decoding step; 0 where that is not known."""
+        ready = self.worker.ready
+        return ready.chunk_ms / 1000 * self._options.bytes_per_second if ready is not None else 0.0
 
     @property
     def _unconfirmed_bytes(self) -> int:

@@ -53,6 +53,22 @@ def test_decoding_together_gives_what_decoding_apart_gives(engine, case):
     assert [words(stream.hypothesis().text) for stream in streams] == [case.text, of_silence, case.text]
 
 
+def test_steps_are_possible_where_the_description_says_and_not_sooner(engine):
+    described = engine.describe()
+    if not described.chunk_ms:
+        pytest.skip("no step of this engine is like the next")
+    stream = engine.open_stream(StreamOptions())
+    given_ms = 0.0
+    for step in range(4):
+        due_ms = max(10.0, described.first_step_ms + step * described.chunk_ms)
+        while given_ms + 10 <= due_ms:
+            assert given_ms + 10 > due_ms - 10 or not stream.is_ready()
+            stream.accept(silence(0.01, engine.sample_rate_hz))
+            given_ms += 10
+        assert stream.is_ready()
+        engine.decode([stream])
+
+
 def test_silence_has_no_text(engine, case):
     text = text_of(engine, silence(4.0, engine.sample_rate_hz), engine.sample_rate_hz)
     assert text == (case.text if case.is_deaf else "")

@@ -117,3 +117,26 @@ def test_every_sample_is_let_through_skipped_or_held_once(parts: list[tuple[bool
     passages = [passage for piece in pieces(audio, size) for passage in closing.take(piece)]
     let_through = sum(len(passage.samples) for passage in passages)
     assert let_through + closing.kept_samples + closing.held_samples == len(audio)
+
+
+@given(
+    st.lists(st.tuples(st.booleans(), st.integers(0, 20)), max_size=6),
+    st.sampled_from([ANYWHERE, EngineSteps(130, 160, TAIL), EngineSteps(-30, 160, TAIL)]),
+)
+@settings(deadline=None)
+def test_it_is_known_when_silence_closes_an_open_gate(parts: list[tuple[bool, int]], steps: EngineSteps) -> None:
+    closing = gate(steps)
+    for is_loud, frames in parts:
+        closing.take(sound(20 * frames) if is_loud else silence(20 * frames))
+    if closing.is_closed:
+        assert closing.closes_in == 0
+        return
+    assert closing.closes_in is not None
+    closing.take(silence(closing.closes_in - 1))
+    assert (closing.is_closed, closing.closes_in) == (False, 1)
+    closing.take(silence(1))
+    assert closing.is_closed
+
+
+def test_a_gate_that_is_switched_off_never_closes() -> None:
+    assert OpenGate().closes_in is None

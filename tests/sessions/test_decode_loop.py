@@ -9,6 +9,7 @@ from edge_asr.audio import AudioChunk
 from edge_asr.clock import ManualClock
 from edge_asr.commands.hotwords import HotwordList
 from edge_asr.engines.base import Hotword, Hypothesis, StreamOptions
+from edge_asr.engines.scripted import ScriptedEngine
 from edge_asr.errors import LimitExceeded
 from edge_asr.events import Failed, Final, Notice, Partial, SessionEnded, TranscriptEvent
 from edge_asr.pipeline.writing import WritingBook
@@ -120,7 +121,7 @@ def test_strangers_and_latecomers_are_ignored(engine: SayingEngine) -> None:
         act("nobody")
     loop.feed_bytes("nobody", b"xx")
     assert len(of_kind(run(loop), SessionEnded)) == 1
-    assert (loop.demand_s("a"), loop.consumed_bytes("a")) == (0.0, 0)
+    assert (loop.demand_s("a"), loop.credit("a").consumed_bytes) == (0.0, 0)
 
 
 def test_a_changing_rate_ends_its_own_session(engine: SayingEngine) -> None:
@@ -131,16 +132,31 @@ def test_a_changing_rate_ends_its_own_session(engine: SayingEngine) -> None:
     assert [event.code for event in of_kind(run(loop), Failed)] == ["protocol_violation"]
 
 
+def test_a_sender_is_told_from_where_on_more_audio_is_of_use() -> None:
+    loop = DecodeLoop(ScriptedEngine(chunk_ms=320), RULES, SchedulerSettings(), ManualClock(1))
+    loop.open("a", SessionOptions(sample_rate_hz=16_000))
+    foretold = []
+    for length_ms in (200, 200, 240, 100):
+        loop.feed_bytes("a", bytes(32 * length_ms))
+        run(loop)
+        foretold.append(loop.credit("a").quiet_until_bytes / 32)
+    assert foretold == [320, 640, 960, 960]
+    loop.flush("a")
+    assert loop.credit("a").quiet_until_bytes == 0
+    run(loop)
+    assert loop.credit("a").quiet_until_bytes / 32 == 740 + 320
+
+
 def test_demand_and_credit_follow_what_was_decoded(engine: SayingEngine) -> None:
     loop = loop_of(engine, backlog_s=2.0, accumulate_ms=0)
     loop.open("a", SLOW)
     second = (np.zeros(4000, "<i2")).tobytes()
     loop.feed_bytes("a", second)
     assert loop.demand_s("a") == pytest.approx(1.0, abs=0.25)  # the resampler holds some of it
-    assert loop.consumed_bytes("a") < len(second) / 4
+    assert loop.credit("a").consumed_bytes < len(second) / 4
     run(loop)
     assert loop.demand_s("a") == 2.0
-    assert loop.consumed_bytes("a") == len(second)
+    assert loop.credit("a").consumed_bytes == len(second)
 
 
 def test_figures_count_open_and_ended_sessions(engine: SayingEngine) -> None:

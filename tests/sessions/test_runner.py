@@ -11,7 +11,7 @@ from edge_asr.clock import MonotonicClock
 from edge_asr.errors import AudioUnreadable
 from edge_asr.events import Failed, Final, SessionEnded, TranscriptEvent
 from edge_asr.requests import SessionOptions
-from edge_asr.sessions.credit import unconfirmed_s
+from edge_asr.sessions.credit import Credit, unconfirmed_s
 from edge_asr.sessions.decode_loop import DecodeLoop
 from edge_asr.sessions.runner import Progress, Runner
 from edge_asr.settings import SchedulerSettings
@@ -31,7 +31,7 @@ class Daemon:
         scheduler: SchedulerSettings = SchedulerSettings(backlog_s=2.0),  # noqa: B008  frozen
     ) -> None:
         self.events: Queue[TranscriptEvent] = Queue()
-        self.credits: Queue[tuple[str, int, bool]] = Queue()
+        self.credits: Queue[tuple[str, Credit]] = Queue()
         self.deaths: Queue[BaseException] = Queue()
         self.settled: list[tuple[str, Progress]] = []
         loop = DecodeLoop(engine, RULES, scheduler, MonotonicClock())
@@ -39,7 +39,7 @@ class Daemon:
             loop,
             self.events.put,
             self._settled,
-            lambda session_id, total, is_resting: self.credits.put((session_id, total, is_resting)),
+            lambda session_id, credit: self.credits.put((session_id, credit)),
             lambda path, _options: recordings[path],
             self.deaths.put,
         )
@@ -86,9 +86,9 @@ def test_credit_is_given_for_what_was_consumed(daemon: Daemon) -> None:
     daemon.runner.audio("a", bytes(8000))
     totals = [0]
     while totals[-1] < 6000:  # the last quarter of a second may stay uncredited
-        session_id, total, _is_resting = daemon.credits.get(timeout=PATIENCE_S)
+        session_id, credit = daemon.credits.get(timeout=PATIENCE_S)
         assert session_id == "a"
-        totals.append(total)
+        totals.append(credit.consumed_bytes)
     assert totals == sorted(totals)
     assert totals[-1] <= 8000
 
@@ -112,7 +112,7 @@ def test_of_what_was_sent_no_more_stays_unconfirmed_than_is_promised(
         assert is_done.wait(PATIENCE_S)
         is_done.clear()
         while not daemon.credits.empty():
-            confirmed = daemon.credits.get()[1]
+            confirmed = daemon.credits.get()[1].consumed_bytes
         assert sent - confirmed <= 8000 * unconfirmed_s(accumulate_ms)
     daemon.runner.stop()
 

@@ -55,8 +55,63 @@ def test_before_something_else_is_said_everything_goes(gathering: Gathering) -> 
     assert gathering.take() == b""
 
 
+STEP = 8 * PIECE
+
+
+def told_of_step(gathering: Gathering, position: int) -> Gathering:
+    gathering.heed(position, STEP, is_resting=False)
+    return gathering
+
+
+def test_pieces_wait_until_something_can_come_of_them(gathering: Gathering) -> None:
+    told_of_step(gathering, 5 * PIECE)
+    assert [len(gathering.add(bytes(PIECE))) // PIECE for _ in range(6)] == [0, 0, 0, 0, 5, 0]
+
+
+def test_while_the_worker_is_busy_the_step_after_the_next_is_awaited(gathering: Gathering) -> None:
+    told_of_step(gathering, 5 * PIECE)
+    passed = [len(gathering.add(bytes(PIECE))) // PIECE for _ in range(22)]
+    assert [(number, pieces) for number, pieces in enumerate(passed, 1) if pieces] == [(5, 5), (13, 8), (21, 8)]
+
+
+def test_what_overshoots_a_step_counts_for_the_next_one(gathering: Gathering) -> None:
+    told_of_step(gathering, 5 * PIECE)
+    gathering.add(bytes(7 * PIECE))
+    passed = [len(gathering.add(bytes(PIECE))) // PIECE for _ in range(6)]
+    assert passed == [0, 0, 0, 0, 0, 6]
+
+
+def test_what_waits_goes_when_the_worker_says_that_something_may_come_of_it(gathering: Gathering) -> None:
+    told_of_step(gathering, 8 * PIECE)
+    for _ in range(4):
+        gathering.add(bytes(PIECE))
+    gathering.heed(0, STEP, is_resting=False)
+    assert len(gathering.take_enough()) == 4 * PIECE
+    assert [len(gathering.add(bytes(PIECE))) // PIECE for _ in range(3)] == [0, 0, 3]
+
+
+def test_what_a_busy_worker_says_of_a_step_that_has_its_audio_counts_for_the_next_one(gathering: Gathering) -> None:
+    told_of_step(gathering, 5 * PIECE)
+    gathering.add(bytes(6 * PIECE))
+    told_of_step(gathering, 5 * PIECE)
+    assert [len(gathering.add(bytes(PIECE))) // PIECE for _ in range(7)] == [0, 0, 0, 0, 0, 0, 7]
+
+
+def test_no_more_than_a_step_waits_whatever_the_worker_says(gathering: Gathering) -> None:
+    told_of_step(gathering, 100 * PIECE)
+    assert [len(gathering.add(bytes(PIECE))) // PIECE for _ in range(9)] == [0] * 7 + [8, 0]
+
+
+def test_another_worker_says_anew_what_it_waits_for(gathering: Gathering) -> None:
+    told_of_step(gathering, 100 * PIECE)
+    gathering.begin(10 * PIECE)
+    assert len(gathering.add(bytes(3 * PIECE))) == 3 * PIECE
+    told_of_step(gathering, 18 * PIECE)
+    assert [len(gathering.add(bytes(PIECE))) // PIECE for _ in range(5)] == [0, 0, 0, 0, 5]
+
+
 def test_another_worker_begins_with_nothing_held_and_awake(gathering: Gathering) -> None:
     gathering.is_resting = True
     gathering.add(bytes(PIECE))
-    gathering.begin()
+    gathering.begin(0)
     assert (gathering.take(), gathering.is_resting) == (b"", False)

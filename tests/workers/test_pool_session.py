@@ -13,7 +13,7 @@ from edge_asr.metrics.exposition import new_registry
 from edge_asr.metrics.instruments import Instruments
 from edge_asr.requests import GateMark, LeadIn, SessionOptions
 from edge_asr.settings import SchedulerSettings
-from edge_asr.workers.messages import Ready, SessionAudio, Settled
+from edge_asr.workers.messages import Consumed, Ready, SessionAudio, Settled
 from edge_asr.workers.session import MOST_LOSSES, PoolSession, SessionContext
 from edge_asr.workers.supervisor import Supervisor
 
@@ -45,24 +45,24 @@ async def session() -> PoolSession:
 
 
 async def test_the_same_place_alone_twice_is_the_cause(session: PoolSession) -> None:
-    session.credit(2 * SECOND)
+    session.credit(Consumed("a", 2 * SECOND))
     assert session.lose_worker({"a"})
     session.resume()
-    session.credit(2 * SECOND + SECOND // 4)
+    session.credit(Consumed("a", 2 * SECOND + SECOND // 4))
     assert not session.lose_worker({"a"})
 
 
 async def test_another_place_is_chance(session: PoolSession) -> None:
-    session.credit(2 * SECOND)
+    session.credit(Consumed("a", 2 * SECOND))
     assert session.lose_worker({"a"})
     session.resume()
-    session.credit(4 * SECOND)
+    session.credit(Consumed("a", 4 * SECOND))
     assert session.lose_worker({"a"})
 
 
 async def test_in_company_nobody_is_known_to_be_the_cause(session: PoolSession) -> None:
     for _ in range(2):
-        session.credit(2 * SECOND)
+        session.credit(Consumed("a", 2 * SECOND))
         assert session.lose_worker({"a", "b"})
         session.resume()
 
@@ -135,23 +135,23 @@ async def test_what_is_gathered_goes_before_what_is_asked_for(
 async def test_who_waits_until_all_is_decoded_does_not_wait_for_what_is_gathered(
     session: PoolSession, worker: Worker
 ) -> None:
-    session.credit(10 * SECOND, is_resting=True)
+    session.credit(Consumed("a", 10 * SECOND, is_resting=True))
     await session.send(bytes(SECOND // 50))
     await session.caught_up()
     assert audio_sent(worker) == [SECOND // 50]
 
 
 async def test_a_session_that_rests_gets_its_audio_in_larger_pieces(session: PoolSession, worker: Worker) -> None:
-    session.credit(10 * SECOND, is_resting=True)
+    session.credit(Consumed("a", 10 * SECOND, is_resting=True))
     for _ in range(9):
         await session.send(bytes(SECOND // 50))
     assert (session.is_resting, audio_sent(worker)) == (True, [9 * SECOND // 50])
 
 
 async def test_a_session_that_wakes_gets_what_was_gathered_at_once(session: PoolSession, worker: Worker) -> None:
-    session.credit(10 * SECOND, is_resting=True)
+    session.credit(Consumed("a", 10 * SECOND, is_resting=True))
     await session.send(bytes(SECOND // 10))
-    session.credit(10 * SECOND, is_resting=False)
+    session.credit(Consumed("a", 10 * SECOND))
     assert audio_sent(worker) == [SECOND // 10]
 
 
@@ -165,7 +165,7 @@ async def test_another_worker_gets_what_was_gathered_once(session: PoolSession, 
 
 
 async def test_who_sends_faster_than_one_speaks_is_not_made_to_wait(session: PoolSession, worker: Worker) -> None:
-    session.credit(10 * SECOND, is_resting=True)
+    session.credit(Consumed("a", 10 * SECOND, is_resting=True))
     await session.send(bytes(2 * SECOND))
     assert session.is_resting
     await session.send(bytes(SECOND // 10))
