@@ -75,9 +75,11 @@ def _run(link: Link, black_box_fd: int, cpus: Sequence[int], loader: str) -> int
         link.send(LoadFailed(EdgeAsrError.code, f"loading {configure.model_directory} failed: {error!r}"))
         return 1
     from edge_asr.workers.black_box import BlackBoxWriter
+    from edge_asr.workers.heap import keep_what_was_loaded
     from edge_asr.workers.service import serve  # only now: it imports numpy
     from edge_asr.workers.step_time import step_seconds
 
+    keep_what_was_loaded()
     trim_heap()
     ready = _ready(model, time.monotonic() - started, cpus)
     if configure.measures_step:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable
 
@@ -18,6 +19,16 @@ LONGEST_PAUSE = 11
 def own_resident_bytes() -> int:
     """Resident memory of this process."""
     return read_process_memory(os.getpid()).resident_bytes
+
+
+def keep_what_was_loaded() -> None:
+    """Collect cycles, and never look for any again in what is there now: it stays as long as the worker does.
+
+    With Home Assistant's sentences and a thousand names these are 650,000 objects, and looking at them once more, soon
+    after the first commands, kept all sessions waiting for 0.3 s (CPython 3.11, x86-64 beside other work, 2026-11-30).
+    """
+    gc.collect()
+    gc.freeze()
 
 
 class Heap:

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+import gc
 import itertools
 
-from edge_asr.workers.heap import LONGEST_PAUSE, TRIM_EVERY_BYTES, Heap, Tidying
+from edge_asr.workers.heap import LONGEST_PAUSE, TRIM_EVERY_BYTES, Heap, Tidying, keep_what_was_loaded
 
 BASE = 100 << 20
 
@@ -78,3 +79,14 @@ def test_what_is_needed_is_trimmed_ever_less_often() -> None:
     tried = [number for number in range(1, 60) if trims[number] > trims[number - 1]]
     assert [later - earlier for earlier, later in itertools.pairwise(tried)][:4] == [4, 8, 12, 12]
     assert LONGEST_PAUSE == 11
+
+
+def test_what_was_loaded_is_not_looked_at_again() -> None:
+    loaded: list[object] = []
+    try:
+        keep_what_was_loaded()
+        assert not any(each is loaded for each in gc.get_objects())
+        assert gc.get_freeze_count() > 0
+    finally:
+        gc.unfreeze()
+    assert any(each is loaded for each in gc.get_objects())
