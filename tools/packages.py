@@ -28,9 +28,10 @@ RECIPE = CHECKOUT / "packaging/container/Containerfile"
 PROGRAMS = {"mmdebstrap": "mmdebstrap", "arch-test": "arch-test", "bwrap": "bubblewrap"}
 """What this machine needs, and Debian's packages of it; the rest is in the roots."""
 
-CI: tuple[tuple[Release, Machine], ...] = (("trixie", "x86_64"), ("bookworm", "aarch64"))
+STAGES = ("package", "bundle", "container")
+FEWEST: tuple[tuple[Release, Machine], ...] = (("trixie", "x86_64"), ("bookworm", "aarch64"))
 """Both releases and both machines in two packages."""
-ALL: tuple[tuple[Release, Machine], ...] = (*CI, ("bookworm", "x86_64"), ("trixie", "aarch64"))
+ALL: tuple[tuple[Release, Machine], ...] = (*FEWEST, ("bookworm", "x86_64"), ("trixie", "aarch64"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +39,19 @@ class Workshop:
     """Where everything is made."""
 
     folder: Path
+    systems: Path
+    """Of the systems that everything begins from: those that build, and those with nothing in them yet."""
     wheel: Path
     output: Path | None
     """Where packages and bundle are kept, well compressed; ``None`` to try them only."""
 
     def builder(self, release: Release) -> DebianRoot:
         """A system that builds packages of a release, on this machine's processor."""
-        return ensure_root(self.folder / f"builder-{release}", release, "x86_64", BUILD_PACKAGES)
+        return ensure_root(self.systems / f"builder-{release}", release, "x86_64", BUILD_PACKAGES)
 
     def base(self, release: Release, machine: Machine) -> DebianRoot:
         """A system with nothing in it yet, to be copied."""
-        return ensure_root(self.folder / f"{release}-{ARCHITECTURES[machine]}", release, machine)
+        return ensure_root(self.systems / f"{release}-{ARCHITECTURES[machine]}", release, machine)
 
     def fresh_root(self, release: Release, machine: Machine, name: str) -> DebianRoot:
         """A copy to install something in."""
@@ -72,8 +75,11 @@ def main() -> None:
         for program, package in PROGRAMS.items():
             ensure_program([program], package)
         with arm64_programs(), tempfile.TemporaryDirectory(dir=options.folder) as folder:
-            shop = Workshop(Path(folder), own_wheel(Path(folder)), options.output)
-            _everything(shop, ALL if options.all else CI)
+            made = Path(folder)
+            systems = options.systems or made
+            systems.mkdir(parents=True, exist_ok=True)
+            shop = Workshop(made, systems, own_wheel(made), options.output)
+            _everything(shop, ALL if options.all else FEWEST, options.only or STAGES)
     except (CannotEmulate, Failed) as error:
         sys.exit(f"tools/packages: {error}")
 
@@ -81,17 +87,23 @@ def main() -> None:
 def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="tools/packages", description=__doc__)
     parser.add_argument("--all", action="store_true", help="both Debian releases on both machines")
+    parser.add_argument("--only", action="append", choices=STAGES, help="this way of installing; may be repeated")
+    parser.add_argument("--systems", type=Path, help="keep the fresh systems here, and use those that are here")
     parser.add_argument("-o", "--output", type=Path, help="keep the packages and a bundle in this folder")
     parser.add_argument("--folder", type=Path, default=Path("/var/tmp"), help="where systems are made; 8 GB")  # noqa: S108 - an option
     return parser.parse_args()
 
 
-def _everything(shop: Workshop, packages: Sequence[tuple[Release, Machine]]) -> None:
-    bases = {("bookworm", "aarch64"), *packages}
+def _everything(shop: Workshop, packages: Sequence[tuple[Release, Machine]], stages: Sequence[str]) -> None:
+    packages = packages if "package" in stages else ()
+    bases: dict[tuple[Release, Machine], None] = dict.fromkeys(packages)
+    bases |= {("bookworm", "aarch64"): None} if "bundle" in stages else {}
     builders = [partial(shop.builder, release) for release in {release for release, _ in packages}]
     _side_by_side([*builders, *(partial(shop.base, *base) for base in bases)])
-    tried = [partial(_package, shop, release, machine) for release, machine in packages]
-    _side_by_side([*tried, partial(_bundle, shop, "bookworm"), partial(_container, shop)])
+    tried: list[Callable[[], object]] = [partial(_package, shop, release, machine) for release, machine in packages]
+    tried += [partial(_bundle, shop, "bookworm")] if "bundle" in stages else []
+    tried += [partial(_container, shop)] if "container" in stages else []
+    _side_by_side(tried)
 
 
 def _side_by_side(works: Sequence[Callable[[], object]]) -> None:
