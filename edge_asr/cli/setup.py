@@ -12,6 +12,7 @@ from edge_asr.cli.options import Invocation, common_options, pass_invocation
 @click.option("--streams", type=click.IntRange(1, 1000), default=1, show_default=True, help="Live streams to tune for.")
 @click.option("--user", "is_of_the_user", is_flag=True, help="A service of this user, not of the machine.")
 @click.option("--no-tune", is_flag=True, help="Keep the settings as they are.")
+@click.option("--no-selftest", is_flag=True, help="Start the service untested, on a board that is never at rest.")
 @click.option("--no-service", is_flag=True, help="Test only, and start nothing.")
 @common_options
 @pass_invocation
@@ -22,6 +23,7 @@ def setup(
     streams: int,
     is_of_the_user: bool,
     no_tune: bool,
+    no_selftest: bool,
     no_service: bool,
 ) -> int:
     """Examine, tune and test this board, and start the service.
@@ -39,4 +41,12 @@ def setup(
     """
     from edge_asr.cli.setup_job import Wish, run_job
 
-    return run_job(invocation, Wish(model or "", streams, is_of_the_user, not no_tune, not no_service))
+    wish = Wish(
+        model=model or "",
+        streams=streams,
+        is_of_the_user=is_of_the_user,
+        is_tuned=not no_tune,
+        is_tested=not no_selftest,
+        is_served=not no_service,
+    )
+    return run_job(invocation, wish)

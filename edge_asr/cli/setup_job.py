@@ -24,7 +24,7 @@ from edge_asr.store.locations import SYSTEM_STORE
 SYSTEM_UNITS = Path("/etc/systemd/system")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
     """What the command line said."""
 
@@ -33,6 +33,7 @@ class Wish:
     streams: int
     is_of_the_user: bool
     is_tuned: bool
+    is_tested: bool
     is_served: bool
 
 
@@ -43,6 +44,8 @@ class Step:
     name: str
     run: Callable[[], int]
     """Its exit code; anything but 0 is the end."""
+    next_step: str = ""
+    """What to do when it says no."""
 
 
 def run_job(invocation: Invocation, wish: Wish) -> int:
@@ -70,7 +73,8 @@ def run_steps(steps: list[Step]) -> int:
         remark(f"setup: {step.name}")
         status = step.run()
         if status != exit_codes.DONE:
-            remark(f"setup: {step.name} said no; nothing after it was done")
+            advice = f"; {step.next_step}" if step.next_step else ""
+            remark(f"setup: {step.name} said no, and nothing after it was done{advice}")
             return status
     return exit_codes.DONE
 
@@ -102,12 +106,17 @@ def program() -> list[str]:
 
 
 def _measuring(invocation: Invocation, wish: Wish) -> Iterator[Step]:
-    yield Step("doctor", lambda: _examine(invocation, wish))
+    yield Step("doctor", lambda: _examine(invocation, wish), "mend what it calls an error, and run this again")
     if invocation.config_file is None:
         yield Step("configuration", lambda: _configure(wish))
     if wish.is_tuned:
-        yield Step("tune", lambda: _tune(invocation, wish))
-    yield Step("selftest", lambda: _test(invocation, wish))
+        yield Step("tune", lambda: _tune(invocation, wish), "run this again at rest, or with --no-tune")
+    if wish.is_tested:
+        yield Step(
+            "selftest",
+            lambda: _test(invocation, wish),
+            "mend what it names; a board that is never at rest is served untested with --no-selftest",
+        )
     if wish.model:
         yield Step("model", lambda: _activate(invocation, wish))
 

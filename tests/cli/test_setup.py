@@ -74,8 +74,14 @@ def test_a_step_that_says_no_is_the_end_and_the_daemon_runs_again(run, done: lis
     monkeypatch.setattr(setup_job, "_tune", lambda *_: 6)
     ran = run("setup")
     assert ran.status == 6
-    assert "setup: tune said no; nothing after it was done" in ran.err
+    assert "setup: tune said no, and nothing after it was done; run this again at rest, or with --no-tune" in ran.err
     assert done == ["systemctl is-active", "systemctl stop", "examine", "systemctl start"]
+
+
+def test_a_board_that_is_never_at_rest_is_served_untested(run, done: list[str]) -> None:
+    assert run("setup", "--no-tune", "--no-selftest").status == 0
+    assert [step for step in done if not step.startswith("systemctl")] == ["examine"]
+    assert done[-1] == "systemctl restart"
 
 
 def test_a_step_that_fails_leaves_the_daemon_running(run, done: list[str], monkeypatch) -> None:
