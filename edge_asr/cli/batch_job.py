@@ -24,9 +24,10 @@ from edge_asr.batch.recordings import Recording, find_recordings, read_list
 from edge_asr.cli import exit_codes
 from edge_asr.cli.batch_report import json_report, sentence
 from edge_asr.cli.messages import complain, remark
+from edge_asr.cli.model_notes import notes_on
 from edge_asr.cli.recording_progress import recording_bar
 from edge_asr.cli.recordings import STANDARD_INPUT
-from edge_asr.cli.stores import choose_model, open_store, words_note
+from edge_asr.cli.stores import choose_model, open_store
 from edge_asr.cli.transcription_job import heeding_hotwords
 from edge_asr.cli.transcripts import SUFFIXES, RecordingTranscript, TranscriptFormat, document
 from edge_asr.errors import ConfigurationError, InputError
@@ -39,7 +40,7 @@ from edge_asr.store.store import InstalledModel
 from edge_asr.store.voice_activity import installed_vad
 from edge_asr.workers.enrolled import enrolled_voices
 from edge_asr.workers.loading import needed_bytes
-from edge_asr.workers.models import installed_punctuation, second_model, why_no_second_model
+from edge_asr.workers.models import installed_punctuation, second_model
 from edge_asr.workload import AUDIO_SUFFIXES
 
 
@@ -127,11 +128,8 @@ def run_job(wishes: Wishes, settings: Settings) -> int:
             "and speakers.model, or --scheduler"
         )
     second = second_model(store, model.manifest, settings.second_pass)
-    note_of_words = "" if second else words_note(store, model, settings.engine.graph)
-    note_of_voices = voices.note if voices else ""
-    for note in (note_of_words, why_no_second_model(model.manifest, settings.second_pass), note_of_voices):
-        if note:
-            remark(note)
+    for note in (*notes_on(store, model, settings), *([voices.note] if voices and voices.note else [])):
+        remark(note)
     settings = heeding_hotwords(settings, model.manifest)
     punctuation = installed_punctuation(store)
     order = make_order(

@@ -10,14 +10,15 @@ from collections.abc import Iterator
 
 from edge_asr.cli.captions import Captions, ListenFormat, open_captions
 from edge_asr.cli.messages import remark
-from edge_asr.cli.stores import choose_model, open_store, words_note
+from edge_asr.cli.model_notes import notes_on
+from edge_asr.cli.stores import choose_model, open_store
 from edge_asr.listening.capture import CaptureProcess
 from edge_asr.listening.device_choice import check_name
 from edge_asr.listening.microphone import Microphone
 from edge_asr.metrics.exposition import new_registry
 from edge_asr.metrics.instruments import Instruments
 from edge_asr.settings import Settings
-from edge_asr.workers.models import served, why_no_second_model
+from edge_asr.workers.models import served
 from edge_asr.workers.pool import Pool
 
 ONE_PRESS_S = 0.5
@@ -36,10 +37,8 @@ def run_job(settings: Settings, listen_format: ListenFormat) -> None:
     check_name(settings.microphone.device)
     store = open_store()
     model = choose_model(store, settings.model, prefers_dictation=not settings.second_pass.model)
-    if note := words_note(store, model, settings.engine.graph):
+    for note in notes_on(store, model, settings):
         remark(note)
-    if why := why_no_second_model(model.manifest, settings.second_pass):
-        remark(why)
     logging.getLogger("edge_asr.listening").setLevel(logging.ERROR)  # the captions say the same
     instruments = Instruments(new_registry())
     pool = Pool(served(store, model, settings), instruments)

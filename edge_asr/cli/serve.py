@@ -116,20 +116,18 @@ def run_daemon(invocation: Invocation, options: Mapping[str, tuple[str, object]]
     """Merge the configuration, find the model, serve."""
     from edge_asr.cli.admin_socket import admin_socket_to_open
     from edge_asr.cli.messages import remark
-    from edge_asr.cli.stores import choose_model, open_store, words_note
+    from edge_asr.cli.model_notes import notes_on
+    from edge_asr.cli.stores import choose_model, open_store
     from edge_asr.daemon import Surroundings, serve
     from edge_asr.servers.access import DOORS
     from edge_asr.servers.activation import inherited_descriptors
-    from edge_asr.workers.models import why_no_second_model
 
     settings = invocation.configuration(options).settings
     _log_at(settings.log.level, invocation.verbosity)
     store = open_store()
     model = choose_model(store, settings.model)
-    if note := words_note(store, model, settings.engine.graph):
+    for note in notes_on(store, model, settings):
         remark(note)
-    if why := why_no_second_model(model.manifest, settings.second_pass):
-        remark(why)
     admin_socket, is_named = admin_socket_to_open(settings.server.admin_socket, os.environ)
 
     def read_settings(name: str) -> Settings:

@@ -12,9 +12,10 @@ from typing import Literal, cast
 from edge_asr.audio import AudioChunk
 from edge_asr.cli import exit_codes
 from edge_asr.cli.messages import complain, remark, warn
+from edge_asr.cli.model_notes import notes_on
 from edge_asr.cli.recording_progress import PartialLine, Show, recording_bar
 from edge_asr.cli.recordings import STANDARD_INPUT, open_recordings
-from edge_asr.cli.stores import choose_model, open_store, words_note
+from edge_asr.cli.stores import choose_model, open_store
 from edge_asr.cli.transcript_output import TranscriptOutput, open_output
 from edge_asr.cli.transcripts import RecordingTranscript, TranscriptFormat
 from edge_asr.clock import MonotonicClock
@@ -36,7 +37,7 @@ from edge_asr.workers.hotword_loading import expecting
 from edge_asr.workers.inline_loop import inline_loop
 from edge_asr.workers.loaded_model import LoadedModel
 from edge_asr.workers.loading import load_model
-from edge_asr.workers.models import installed_punctuation, second_model, why_no_second_model
+from edge_asr.workers.models import installed_punctuation, second_model
 
 _log = logging.getLogger(__name__)
 
@@ -132,10 +133,8 @@ def _load(store: ModelStore, model: InstalledModel, settings: Settings) -> Loade
     voices = enrolled_voices(store, settings.speakers)
     vad, punctuation = installed_vad(store), installed_punctuation(store)
     loaded = load_model(pack(model.directory, settings, vad, punctuation, behind, voices=voices))
-    note_of_words = "" if second else words_note(store, model, settings.engine.graph)  # it tells of its own finals
-    for note in (note_of_words, why_no_second_model(model.manifest, settings.second_pass), *loaded.notes):
-        if note:
-            remark(note)
+    for note in (*notes_on(store, model, settings), *loaded.notes):
+        remark(note)
     return loaded
 
 

@@ -60,8 +60,9 @@ def load_model(configure: Configure, instruments: Instruments = NO_INSTRUMENTS) 
             given_up=configure.given_up,
         )
     hotwords = hotword_book(directory, manifest, adapted, configure.hotwords)
-    words_note = "" if adapted.graph else manifest.words_note  # which tells of the model's own graph
     second = load_second(Path(configure.second_model), manifest, settings) if configure.second_model else None
+    # It tells of finals, and of the model's own graph.
+    words_note = "" if second or adapted.graph else manifest.words_note
     spotter = load_spotter(Path(configure.wake_model), manifest, settings.wake) if configure.wake_model else None
     is_written = writes_sentences(manifest) or (second is not None and second.writes_sentences)
     writing = WritingBook(settings.text, manifest.languages, punctuation_of(configure), is_written=is_written)

@@ -95,6 +95,7 @@ async def test_partials_are_the_first_models_and_finals_the_seconds(registry, ti
         ready = pool.status().ready
         assert ready is not None
         assert not ready.is_append_only  # finals say it otherwise
+        assert (ready.second_pass, ready.words_note) == ("tiny", "")  # and may have any word
         session = await pool.open(SessionOptions(), protocol="test")
         await session.send((4 * np.frombuffer(speech(), "<i2")).tobytes())
         await session.finish()
