@@ -20,6 +20,7 @@ from edge_asr.events import Notice, TranscriptEvent
 from edge_asr.pipeline.confidence import AS_SAID, Calibration
 from edge_asr.pipeline.writing import Writing
 from edge_asr.requests import Resume, SessionOptions
+from edge_asr.sessions.busy_share import BusyShare
 from edge_asr.sessions.credit import Credit
 from edge_asr.sessions.gates import WakeOptions, live_gates, silence_gates, steps_of
 from edge_asr.sessions.intake import Intake
@@ -148,6 +149,7 @@ class DecodeLoop:
         """How long each step took, seconds."""
         self.waits = Tally(WAITS_S)
         """How long each stream of a step waited for it, seconds."""
+        self._busy = BusyShare()
         self._wait_until_ns: int | None = None
         self._progress: dict[str, Progress] = {}
         """What :meth:`take_progress` gives next."""
@@ -285,7 +287,7 @@ class DecodeLoop:
         """Decode one batch; ``False`` when no session had anything to decode, or more are to join: see ``wait_s``."""
         ready = [session for session in list(self._stirred.values()) if self._prepare(session)]
         now_ns = self._clock.now_ns()
-        choice = self._scheduler.choose(ready, self._may_follow(ready), now_ns)
+        choice = self._scheduler.choose(ready, self._may_follow(ready), now_ns, self._busy.value)
         self._wait_until_ns = min((*_known(choice.wait_until_ns), *self._deadlines_of_finals()), default=None)
         self._queue_depth = max(self._queue_depth, len(ready))
         if not choice.batch:
@@ -387,6 +389,7 @@ class DecodeLoop:
         ended_ns = self._clock.now_ns()
         self.steps.add((ended_ns - started_ns) / 1e9)
         self.work.add(batch, due_ns, started_ns, ended_ns)
+        self._busy.add(started_ns, ended_ns)
         self._figures = replace(
             self._figures,
             decode_s=self._figures.decode_s + (ended_ns - started_ns) / 1e9,

@@ -6,6 +6,9 @@ of an engine have chunks of one length, so this is also fair: nobody is decoded 
 
 Recordings that nobody listens to come after everybody else; while live sessions are open they are decoded one at a
 time, so that whoever becomes ready waits for one stream's step at most.
+
+Where the streams of a step are decoded side by side, by threads, that takes more work than one after the other: threads
+are woken, on cores whose caches know nothing of the model. While there is time it is left alone.
 """
 
 from __future__ import annotations
@@ -47,6 +50,10 @@ class Schedulable(Protocol):
         ...
 
 
+WORTH_SHARING = 0.25
+"""Share of its time that the decode thread spends in the engine, from which on a step is shared out among threads: all
+streams that come at once wait for each other until then, a quarter of a step's audio at most."""
+
 S = TypeVar("S", bound=Schedulable)
 
 
@@ -68,6 +75,8 @@ class Scheduler:
     """Most live sessions of one step, at least 1."""
     window_ns: int = 0
     """How long a step may wait for more sessions to become ready; 0 decodes at once what is ready."""
+    is_shared_out: bool = False
+    """Whether the sessions of a step are decoded by as many threads."""
 
     @classmethod
     def for_engine(cls, settings: SchedulerSettings, streams_per_step: int) -> Scheduler:
@@ -81,9 +90,10 @@ class Scheduler:
         """
         if streams_per_step == 0:
             return cls(settings.max_batch, round(settings.window_ms * 1e6))
-        return cls(min(streams_per_step, settings.max_batch))
+        most = min(streams_per_step, settings.max_batch)
+        return cls(most, is_shared_out=most > 1)
 
-    def choose(self, ready: Collection[S], may_follow: int, now_ns: int) -> Choice[S]:
+    def choose(self, ready: Collection[S], may_follow: int, now_ns: int, busy_share: float = 1.0) -> Choice[S]:
         """The sessions of the next decoding step.
 
         A suspect is decoded alone: if it ends the process, it is known who did.
@@ -92,6 +102,7 @@ class Scheduler:
             ready: Sessions whose stream is ready, each once.
             may_follow: Live sessions that are not ready and may become so.
             now_ns: Monotonic time.
+            busy_share: Of the time of late that was spent in steps, from 0 to 1.
         """
         live = sorted((session for session in ready if not session.options.is_batch), key=_urgency)
         if not live:
@@ -101,6 +112,8 @@ class Scheduler:
         if live[0].is_suspect:
             return Choice(tuple(live[:1]))
         batch = tuple(session for session in live if not session.is_suspect)[: self.max_batch]
+        if self.is_shared_out and busy_share < WORTH_SHARING and not any(session.is_closing for session in live):
+            return Choice(batch[:1])
         until_ns = self._wait_until_ns(batch, may_follow)
         return Choice((), until_ns) if until_ns > now_ns else Choice(batch)
 

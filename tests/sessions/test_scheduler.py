@@ -85,3 +85,18 @@ def test_the_engine_decides_whether_batches_are_worth_it() -> None:
     settings = SchedulerSettings(max_batch=16, window_ms=10)
     assert Scheduler.for_engine(settings, streams_per_step=0) == Scheduler(16, 10 * MS)
     assert Scheduler.for_engine(settings, streams_per_step=1) == Scheduler(1, 0)
+    assert Scheduler.for_engine(settings, streams_per_step=4) == Scheduler(4, 0, is_shared_out=True)
+
+
+@pytest.mark.parametrize(
+    ("busy_share", "together"), [(0.0, ["a"]), (0.24, ["a"]), (0.25, ["a", "b"]), (1.0, ["a", "b"])]
+)
+def test_threads_share_a_step_only_when_time_is_getting_short(busy_share: float, together: list[str]) -> None:
+    ready = [Waiting("b", 20), Waiting("a", 10), Waiting("c", 30)]
+    assert names(Scheduler(2, is_shared_out=True).choose(ready, 0, 0, busy_share)) == together
+    assert names(Scheduler(2).choose(ready, 0, 0, busy_share)) == ["a", "b"]
+
+
+def test_threads_share_a_step_when_somebody_waits_for_a_final() -> None:
+    ready = [Waiting("a", 10), Waiting("b", 20), Waiting("c", 30, is_closing=True)]
+    assert names(Scheduler(2, is_shared_out=True).choose(ready, 0, 0, busy_share=0.0)) == ["a", "b"]
