@@ -9,7 +9,7 @@ import pytest
 from uvicorn.config import Config
 from uvicorn.server import ServerState
 
-from edge_asr.servers.resting_websocket import REST_S, RestingWebSocket, rest_of
+from edge_asr.servers.resting_websocket import REST_S, SMALL_BYTES, UNTAKEN, RestingWebSocket, rest_of
 from tests.support.doors import http_door, native_client, read_messages
 from tests.support.recognizer import ScriptedRecognizer
 
@@ -34,6 +34,9 @@ class Wire:
     """A transport that notes what it is told."""
 
     def __init__(self) -> None:
+        self.is_read = False
+
+    def pause_reading(self) -> None:
         self.is_read = False
 
     def resume_reading(self) -> None:
@@ -76,6 +79,40 @@ async def test_when_the_rest_is_over_it_is_read_on_at_once(socket: RestingWebSoc
     socket._rest(False)
     assert socket.transport.is_read  # type: ignore[attr-defined]
     assert socket.loop.waiting == []  # type: ignore[attr-defined]
+
+
+@pytest.fixture
+def open_socket(socket: RestingWebSocket) -> RestingWebSocket:
+    """A connection that is read, and of which nothing waits to be taken."""
+    socket.queue.get_nowait()
+    socket._read_on()
+    return socket
+
+
+def comes(socket: RestingWebSocket, data: bytes) -> bool:
+    """Let a message come; whether the socket is read after it."""
+    socket.frames = [data]
+    socket.send_receive_event_to_app()
+    assert socket.read_paused is not socket.transport.is_read  # type: ignore[attr-defined]
+    return bool(socket.transport.is_read)  # type: ignore[attr-defined]
+
+
+async def test_small_messages_do_not_stop_the_reading_until_many_wait(open_socket: RestingWebSocket) -> None:
+    assert [comes(open_socket, bytes(3200)) for _ in range(6)] == [True] * UNTAKEN + [False] * 2
+    for _ in range(6):
+        assert (await open_socket.receive())["type"] == "websocket.receive"
+    assert open_socket.transport.is_read  # type: ignore[attr-defined]
+
+
+async def test_a_large_message_stops_the_reading_until_it_is_taken(open_socket: RestingWebSocket) -> None:
+    assert not comes(open_socket, bytes(SMALL_BYTES + 1))
+    await open_socket.receive()
+    assert open_socket.transport.is_read  # type: ignore[attr-defined]
+
+
+async def test_at_rest_each_message_stops_the_reading(open_socket: RestingWebSocket) -> None:
+    open_socket._rest(True)
+    assert not comes(open_socket, bytes(640))
 
 
 async def test_all_audio_comes_when_a_session_rests() -> None:
