@@ -38,6 +38,7 @@ class Runner:
             may wait longer than before until it passes on more, or no longer.
         open_recording: Opens the source of an uploaded file, by path; its chunks have the rate of the options.
         on_death: Called when the decode thread ends because of a fault of the program.
+        on_said: Called when everything is said that there was to say for now; on the decode thread.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class Runner:
         credit: Callable[[str, Credit], None],
         open_recording: Callable[[str, SessionOptions], Iterable[AudioChunk]],
         on_death: Callable[[BaseException], None],
+        on_said: Callable[[], None] = lambda: None,
     ) -> None:
         self._loop = loop
         self._sink = sink
@@ -55,6 +57,7 @@ class Runner:
         self._credit = credit
         self._open_recording = open_recording
         self._on_death = on_death
+        self._on_said = on_said
         self._commands: SimpleQueue[Command | None] = SimpleQueue()
         self._recordings: dict[str, RecordingReader] = {}
         self._credited: dict[str, Credit] = {}
@@ -118,6 +121,8 @@ class Runner:
                 self._read_recordings()
                 is_busy = self._loop.step()
                 self._deliver()
+                self._on_said()
+            self._on_said()
         except BaseException as error:  # noqa: BLE001  the top of a thread: whoever watches must hear of it
             _log.exception("the decode thread ended")
             self._on_death(error)

@@ -52,13 +52,13 @@ class Link:
             raise FrontGone("the front process closed the connection")
         return self._decoder.feed(data)
 
-    def send(self, message: FromWorker) -> None:
-        """Write one message.
+    def send(self, *messages: FromWorker) -> None:
+        """Write messages, all at once: each write wakes the front.
 
         Raises:
             FrontGone: Nobody reads.
         """
-        framed = encode_message(message)
+        framed = b"".join(map(encode_message, messages))
         with self._write_lock:
             try:
                 self._socket.sendall(framed)

@@ -29,6 +29,7 @@ from edge_asr.workers.messages import (
     Consumed,
     FinishSession,
     FlushSession,
+    FromWorker,
     Heartbeat,
     OpenSession,
     Ready,
@@ -98,7 +99,11 @@ class Service:
         self._has_news = True
         """Something has happened since the last report, or there was none yet."""
         self._next_report_s = 0.0
-        self._runner = Runner(loop, self._deliver, self._settle, self._give_credit, open_recording, _end_process)
+        self._unsent: list[FromWorker] = []
+        """Of the decode thread."""
+        self._runner = Runner(
+            loop, self._deliver, self._settle, self._give_credit, open_recording, _end_process, self._send_all
+        )
         self._waiting: WaitingRoom[ToWorker] = WaitingRoom(model.prepare, self._carry_out, _end_process)
 
     def wake(self) -> None:
@@ -168,10 +173,10 @@ class Service:
             self._sessions.discard(event.session_id)
         if isinstance(event, Final):
             raise TypeError("finals are sent with what they settle")
-        self._link.send(event)
+        self._unsent.append(event)
 
     def _settle(self, session_id: str, progress: Progress, finals: tuple[Final, ...]) -> None:
-        self._link.send(
+        self._unsent.append(
             Settled(
                 session_id,
                 progress.position_s,
@@ -185,11 +190,11 @@ class Service:
         )
 
     def _give_credit(self, session_id: str, credit: Credit) -> None:
-        self._link.send(Consumed(session_id, credit.consumed_bytes, credit.is_resting, credit.quiet_until_bytes))
+        self._unsent.append(Consumed(session_id, credit.consumed_bytes, credit.is_resting, credit.quiet_until_bytes))
 
     def _report(self, loop: DecodeLoop, reading_s: float) -> None:
         figures = loop.figures()
-        self._link.send(
+        self._unsent.append(
             Stats(
                 audio_s=figures.audio_s,
                 decode_s=figures.decode_s,
@@ -220,6 +225,12 @@ class Service:
                 second_passes=dict(figures.second_passes.items()),
             )
         )
+
+    def _send_all(self) -> None:
+        """One write for all that a step gave: its partial, its final, and the credit for its audio."""
+        if self._unsent:
+            unsent, self._unsent = self._unsent, []
+            self._link.send(*unsent)
 
     # The clock of the reports.
 

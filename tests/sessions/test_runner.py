@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Iterable, Iterator
 from queue import Queue
@@ -33,22 +34,29 @@ class Daemon:
         self.events: Queue[TranscriptEvent] = Queue()
         self.credits: Queue[tuple[str, Credit]] = Queue()
         self.deaths: Queue[BaseException] = Queue()
+        self.told: list[str] = []
+        """On the decode thread, in order: names of events, and ``all`` whenever all was said."""
         self.settled: list[tuple[str, Progress]] = []
         loop = DecodeLoop(engine, RULES, scheduler, MonotonicClock())
         self.runner = Runner(
             loop,
-            self.events.put,
+            self._say,
             self._settled,
             lambda session_id, credit: self.credits.put((session_id, credit)),
             lambda path, _options: recordings[path],
             self.deaths.put,
+            lambda: self.told.append("all"),
         )
         self.runner.start()
+
+    def _say(self, event: TranscriptEvent) -> None:
+        self.told.append(type(event).__name__)
+        self.events.put(event)
 
     def _settled(self, session_id: str, progress: Progress, finals: tuple[Final, ...]) -> None:
         self.settled.append((session_id, progress))
         for final in finals:
-            self.events.put(final)
+            self._say(final)
 
     def until_the_end(self, session_id: str) -> list[TranscriptEvent]:
         said = []
@@ -187,3 +195,14 @@ def test_stopping_ends_the_thread(engine: SayingEngine) -> None:
     before = threading.active_count()
     Daemon(engine, {}).runner.stop()
     assert threading.active_count() == before
+
+
+def test_whoever_passes_it_on_is_told_when_all_of_a_step_is_said(daemon: Daemon, engine: SayingEngine) -> None:
+    engine.scripts = [[(200, "hello")]]
+    daemon.runner.open("a", SessionOptions(sample_rate_hz=4000))
+    daemon.runner.audio("a", bytes(8000))
+    daemon.runner.finish("a")
+    daemon.until_the_end("a")
+    daemon.runner.stop()
+    told = [name for name, _ in itertools.groupby(daemon.told)]
+    assert told[told.index("SessionEnded") + 1] == "all"

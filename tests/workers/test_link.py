@@ -84,3 +84,9 @@ def test_any_cutting_of_the_bytes_gives_the_same_messages(messages, size):
     decoder = MessageDecoder(SessionAudio)
     pieces = (framed[start : start + size] for start in range(0, len(framed), size))
     assert [message for piece in pieces for message in decoder.feed(piece)] == messages
+
+
+def test_messages_that_are_sent_together_are_written_together(ends):
+    front, link = ends
+    link.send(Consumed("a", 7), Consumed("b", 8))
+    assert list(MessageDecoder(FromWorker).feed(front.recv(1000))) == [Consumed("a", 7), Consumed("b", 8)]
