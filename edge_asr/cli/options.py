@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import os
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -168,8 +169,22 @@ def require_folder(path: Path | None) -> None:
     Raises:
         ConfigurationError: With the path.
     """
-    if path is not None and str(path) != "-" and not path.absolute().parent.is_dir():
+    if path is not None and not is_printed(path) and not path.absolute().parent.is_dir():
         raise ConfigurationError(f"{path}: there is no such folder to write to")
+
+
+def is_printed(path: Path | None) -> bool:
+    """Whether a file that an option names is standard output, which nothing else may then be written to."""
+    return str(path) == "-"
+
+
+def write_named(path: Path, content: bytes) -> None:
+    """Write what an option has named a file for; ``-`` is standard output."""
+    if is_printed(path):
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+    else:
+        path.write_bytes(content)
 
 
 def json_option(command: Command) -> Command:

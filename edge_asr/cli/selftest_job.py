@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +18,7 @@ from edge_asr.bench.sweep import Sweep
 from edge_asr.cli import exit_codes
 from edge_asr.cli.bench_job import Workloads, plain, task_of
 from edge_asr.cli.messages import remark
-from edge_asr.cli.options import require_folder
+from edge_asr.cli.options import is_printed, require_folder, write_named
 from edge_asr.cli.stores import choose_model, open_store
 from edge_asr.engines.provider_table import CPU, RKNN_CHIPS
 from edge_asr.engines.providers import known_provider, providers_here, providers_of
@@ -62,8 +61,8 @@ def run_job(model_name: str, length: str, gate_file: Path | None, json_path: Pat
     board = read_board()
     document = _document(outcome, model, length, gates, board)
     if json_path is not None:
-        _write(json_path, document)
-    if json_path is None or str(json_path) != "-":
+        write_named(json_path, msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n")
+    if not is_printed(json_path):
         show(outcome, model.manifest.name, board.model or board.architecture or "this machine")
     return exit_codes.DONE if outcome.verdict == "PASS" else exit_codes.GATE
 
@@ -160,15 +159,6 @@ def _document(
         "own_gates": bool(gates),
         **built,
     }
-
-
-def _write(path: Path, document: dict[str, Any]) -> None:
-    content = msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n"
-    if str(path) == "-":
-        sys.stdout.buffer.write(content)
-        sys.stdout.buffer.flush()
-    else:
-        path.write_bytes(content)
 
 
 def show(outcome: SelfTest, model: str, machine: str) -> None:

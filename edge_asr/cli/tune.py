@@ -19,7 +19,11 @@ from edge_asr.cli.options import Invocation, common_options, pass_invocation
 )
 @click.option("--dry-run", is_flag=True, help="Measure and say what would be written.")
 @click.option(
-    "--json", "json_path", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Also write it there."
+    "--json",
+    "json_path",
+    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+    metavar="FILE",
+    help="Also write the evidence there; - for standard output, in place of the table.",
 )
 @common_options
 @pass_invocation

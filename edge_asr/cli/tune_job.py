@@ -16,7 +16,7 @@ from edge_asr.cli import exit_codes
 from edge_asr.cli.bench_job import Workloads, show_progress, task_of
 from edge_asr.cli.board_profile import ModelProfile, board_digest, write_profile
 from edge_asr.cli.messages import remark, warn
-from edge_asr.cli.options import require_folder
+from edge_asr.cli.options import is_printed, require_folder, write_named
 from edge_asr.cli.stores import choose_model, open_store, writable_root
 from edge_asr.engines.providers import known_provider
 from edge_asr.resources.board import read_board
@@ -48,7 +48,7 @@ def run_job(
     Args:
         model_name: Store name; empty for the active one.
         streams: Live streams to tune for.
-        json_path: Where the evidence is written besides.
+        json_path: Where the evidence is written besides; ``-`` for standard output, in place of the table.
         settings: In force without a profile.
         is_dry: Whether nothing is written into the store.
         providers: Execution providers to choose from besides the configured one.
@@ -80,10 +80,11 @@ def run_job(
         Surroundings(chunk_ms=model.manifest.chunk_ms, memory_bytes=available_bytes()),
         progress=show_progress(),
     )
-    _show(outcome)
+    if not is_printed(json_path):
+        _show(outcome)
     content = msgspec.json.format(msgspec.json.encode(outcome), indent=1) + b"\n"
     if json_path is not None:
-        json_path.write_bytes(content)
+        write_named(json_path, content)
     if not outcome.is_valid:
         warn("the last round was disturbed; nothing is written, run it again on a quiet board")
         return exit_codes.GATE
