@@ -42,6 +42,7 @@ from edge_asr.commands.folding import fold_template
 from edge_asr.commands.interpretation import interpret
 from edge_asr.commands.network import Call, Meaning, Network, SlotValue, Value, remove_dead_ends
 from edge_asr.commands.numbers import digits, language_tag, number_words, spoken
+from edge_asr.commands.template_cycles import break_cycles
 from edge_asr.errors import ConfigurationError
 
 LONGEST_TEXT = 8_000_000
@@ -96,7 +97,10 @@ def read_templates(texts: Mapping[str, str], most_nodes: int | None = None) -> C
     try:
         language_tag(merged["language"])
         intents = Intents.from_dict(merged)
-        return _Compiler(intents, Network(most_nodes=most_nodes)).compile()
+        try:
+            return _Compiler(intents, Network(most_nodes=most_nodes)).compile()
+        finally:
+            break_cycles(intents)
     except ConfigurationError as error:
         raise ConfigurationError(f"{where}: {error}") from error
     except Exception as error:  # hassil's parser fails in many ways on what is not its format
