@@ -186,7 +186,12 @@ def _serve(invocation: Invocation, service: Service, wish: Wish) -> int:
     path = service.install(unit_template(f"user/{UNIT}" if wish.is_of_the_user else UNIT))
     if path is not None:
         remark(f"{path} written")
-    remark(f"the service runs, and will at every boot; its page: http://{settings.server.host}:{settings.server.port}")
+    server = settings.server
+    page = f"{'https' if server.tls_cert else 'http'}://{server.host}:{server.port}"
+    again = (
+        "whenever you log in (at boot: `sudo loginctl enable-linger $USER`)" if wish.is_of_the_user else "at every boot"
+    )
+    remark(f"the service runs, and will {again}; its page: {page}")
     return exit_codes.DONE
 
 

@@ -78,6 +78,13 @@ def test_a_step_that_says_no_is_the_end_and_the_daemon_runs_again(run, done: lis
     assert done == ["systemctl is-active", "systemctl stop", "examine", "systemctl start"]
 
 
+@pytest.mark.parametrize(("words", "when"), [((), "will at every boot"), (("--user",), "will whenever you log in (at")])
+def test_it_says_when_the_service_starts_again(run, done: list[str], words: tuple[str, ...], when: str) -> None:
+    ran = run("setup", "--no-tune", "--no-selftest", *words)
+    assert f"the service runs, and {when}" in ran.err
+    assert "its page: http://127.0.0.1:8765" in ran.err
+
+
 def test_a_board_that_is_never_at_rest_is_served_untested(run, done: list[str]) -> None:
     assert run("setup", "--no-tune", "--no-selftest").status == 0
     assert [step for step in done if not step.startswith("systemctl")] == ["examine"]
