@@ -254,7 +254,10 @@ def _check(source: AudioSource, name: str) -> None:
 
 def _open_with_ffmpeg(path: Path, name: str, channel: ChannelChoice) -> AudioSource:
     suffix = path.suffix.lower()
-    hint = "; if it holds samples without a header, say how they are written (--raw s16le:16000:1)"
+    hint = (
+        "; if it holds samples without a header, say how they are written "
+        "(`transcribe` and `batch` take --raw s16le:16000:1)"
+    )
     if suffix in RAW_SUFFIXES:
         raise AudioUnreadable(name, "it has no header" + hint)
     try:

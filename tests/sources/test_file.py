@@ -133,7 +133,7 @@ def test_a_file_without_usable_audio_is_refused_with_the_reason(write, content, 
 
 @pytest.mark.parametrize("name", ["x.raw", "x.pcm", "x.wav"])
 def test_samples_without_a_header_are_not_guessed_at(write, name) -> None:
-    with pytest.raises(AudioUnreadable, match="say how they are written"):
+    with pytest.raises(AudioUnreadable, match=r"say how they are written .`transcribe` and `batch` take --raw"):
         open_file(write(name, s16le(np.random.default_rng(5).uniform(-1, 1, 20_000).astype(np.float32))))
 
 
