@@ -226,7 +226,10 @@ def _too_short(tests: Sequence[StreamTest]) -> str:
     """How much longer it must be, by the number of streams of which the fewest chunks were measured."""
     measured = [(test, test.p99) for test in tests if isinstance(test.p99, TooFew) and test.p99.found]
     if not measured:
-        return "no chunk was measured; run the bench again on an undisturbed board"
+        return (
+            "the bench holds no decoding step, which a daemon (--url) does not show; measure through the library with "
+            "`edge-asr bench MODEL --mode paced`"
+        )
     test, sample = min(measured, key=lambda one: one[1].found)
     needed_s = 10 * math.ceil(_SAFETY * test.seconds * sample.needed / sample.found / 10)
     return (

@@ -114,8 +114,8 @@ def test_too_short_a_bench_is_said_with_what_it_takes() -> None:
         capacity_from_document(short)
 
 
-def test_a_bench_without_any_chunk_is_said() -> None:
-    with pytest.raises(InputError, match="no chunk was measured"):
+def test_a_bench_of_a_daemon_whose_steps_nobody_saw_is_said() -> None:
+    with pytest.raises(InputError, match=r"no decoding step, which a daemon \(--url\) does not show"):
         capacity_from_document(document(at_live_pace(1, [])))
 
 
