@@ -3,8 +3,9 @@
 A real daemon serves live clients over the native websocket. Every client plays recordings with pauses, at the pace of
 speech, and compares the finals it gets with those of an undisturbed session. Meanwhile, one after the other in an
 order that comes from a seed: the worker is killed, stopped, or starved of memory; its model is damaged while it is
-replaced; the disk is full, or read-only; the wall clock jumps by two weeks; connections hang up, stay half-open, flood
-both doors, say nonsense, or send NaN. All this without a network, on a disk of its own, where the kernel allows it.
+replaced; the disk with the daemon's model, state and spool is full, or read-only; the wall clock jumps by two weeks;
+connections hang up, stay half-open, flood both doors, say nonsense, or send NaN. All this without a network, on a disk
+of its own, where the kernel allows it.
 
 With ``--swap`` its model is changed instead, again and again, and models that are damaged are offered to it. With
 ``--recycle`` its worker is replaced by a fresh one every few seconds, and nobody may hear of it.
@@ -179,7 +180,8 @@ async def break_it(args: argparse.Namespace, folder: Path, *, is_inside: bool) -
     disk_folder.mkdir()
     disk, clock, memory = Disk(disk_folder, is_inside=is_inside), WallClock(folder / "clock"), MemoryGroup()
     report = Report(is_without_network=is_inside)
-    daemon = Daemon(disk_folder, {**clock.environment, **_changed(args, folder)}, args.log)
+    environment = {"STATE_DIRECTORY": str(disk_folder / "state"), **clock.environment, **_changed(args, folder)}
+    daemon = Daemon(disk_folder, environment, args.log)
     log = asyncio.create_task(asyncio.to_thread(daemon.drain_log))
     try:
         await run(Scene(daemon, disk, clock, memory), args, report)
