@@ -356,6 +356,8 @@ class PoolSession:
 
     async def _wait_for_credit(self, limit_bytes: int) -> None:
         while not self._has_ended and self._unconfirmed_bytes > limit_bytes:
+            if not self._is_waiting:
+                self._pass_on(self._gathering.take())  # which no credit can come for else
             self._may_go_on.clear()
             await self._may_go_on.wait()
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import cast
 
+import msgspec
 import pytest
 
 from edge_asr.clock import ManualClock
@@ -171,3 +173,17 @@ async def test_who_sends_faster_than_one_speaks_is_not_made_to_wait(session: Poo
     await session.send(bytes(SECOND // 10))
     assert not session.is_resting
     assert audio_sent(worker) == [2 * SECOND]
+
+
+async def test_who_waits_for_credit_has_passed_everything_on(session: PoolSession, worker: Worker) -> None:
+    """A step may be longer than the backlog that a session is allowed."""
+    worker.ready = msgspec.structs.replace(ready("a"), chunk_ms=200_000.0)
+    session.credit(Consumed("a", 10 * SECOND, quiet_until_bytes=200 * SECOND))
+    await session.send(bytes(30 * SECOND))
+    await session.send(bytes(SECOND))
+    assert audio_sent(worker) == []
+    sending = asyncio.create_task(session.send(bytes(SECOND)))
+    await asyncio.sleep(0)
+    assert audio_sent(worker) == [31 * SECOND]
+    session.credit(Consumed("a", 50 * SECOND))
+    await sending
