@@ -59,8 +59,16 @@ class Disk:
         return waste
 
     def make_read_only(self, wanted: bool) -> None:
-        """Forbid writing, or allow it again."""
-        subprocess.run(["mount", "-o", f"remount,{'ro' if wanted else 'rw'}", str(self.folder)], check=True)
+        """Forbid writing, or allow it again.
+
+        Raises:
+            OSError: Somebody is just writing to it.
+        """
+        command = ["mount", "-o", f"remount,{'ro' if wanted else 'rw'}", str(self.folder)]
+        try:
+            subprocess.run(command, check=True)
+        except subprocess.CalledProcessError as error:
+            raise OSError(f"{self.folder} cannot be mounted anew: {error}") from error
 
     def remove(self) -> None:
         """Take the file system away again."""
