@@ -101,7 +101,14 @@ def read_parent(pid: int, root: Path = Path("/")) -> int | None:
     return int(fields[_PARENT]) if fields else None
 
 
+def read_cpu_s(pid: int, root: Path = Path("/")) -> float:
+    """User and system time of a process, its children excluded; 0 when it has ended."""
+    fields = _stat_fields(root / f"proc/{pid}/stat")
+    return sum(int(each) for each in fields[_OWN_TIMES]) / _TICKS_PER_S if fields else 0.0
+
+
 _PARENT = 1
+_OWN_TIMES = slice(11, 13)
 _TIMES = slice(11, 15)
 """utime, stime, cutime, cstime: fields 14 to 17 of proc_pid_stat(5), counted from the third."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
+from edge_asr.resources.cpu_time import read_cpu_s
 from edge_asr.resources.procfs import read_fields, read_text
 
 
@@ -42,6 +43,8 @@ class ProcessActivity:
     """Letters of ``proc(5)``: R runs or waits for a core, S sleeps, D waits for a disk, T is stopped."""
     switches: int
     """Times that its threads gave up a core, or lost it; the same number again means that none has run."""
+    cpu_s: float = 0.0
+    """User and system time of all of them, to a hundredth of a second."""
 
 
 def read_activity(pid: int, root: Path = Path("/")) -> ProcessActivity | None:
@@ -54,4 +57,4 @@ def read_activity(pid: int, root: Path = Path("/")) -> ProcessActivity | None:
             continue
         states.add(fields["State"][0])
         switches += int(fields["voluntary_ctxt_switches"]) + int(fields["nonvoluntary_ctxt_switches"])
-    return ProcessActivity(frozenset(states), switches) if states else None
+    return ProcessActivity(frozenset(states), switches, read_cpu_s(pid, root)) if states else None

@@ -3,7 +3,8 @@
 Time-outs alone must be long: a board that swaps, or shares its core, makes a healthy worker silent for seconds. The
 kernel knows better. A process all of whose threads are stopped was stopped by somebody; one that says nothing and
 of which no thread has run at all, nor waits for the processor or for a disk, waits for something that does not come: a
-worker with sessions wakes every second to say that it lives.
+worker with sessions wakes every second to say that it lives. One that waits for a core, and gets little of one, is
+starved by others: a new one would be starved too, and have everything to load and to hear again.
 """
 
 from __future__ import annotations
@@ -31,6 +32,9 @@ ASLEEP_FOR_S = ASLEEP_AFTER_S - SPOKE_S - SAMPLE_EVERY_S
 """And no thread has run since it was looked at first: not when the heartbeat was due either. One that was only kept
 from running would wait for a core (R) then, and not sleep (S)."""
 
+STARVED_SHARE = 0.5
+"""One that waits for a core and got less of one than this share of its time-out is starved."""
+
 STOPPED = "it was stopped by a signal"
 """The reason that blames nobody's audio."""
 
@@ -50,6 +54,8 @@ class HangWatch:
         self._sampled_s = float("-inf")
         self._activity: ProcessActivity | None = None
         self._since_s = 0.0
+        self._worked_before_s: float | None = None
+        """Processor time that it had used when it was looked at first since it spoke."""
 
     @staticmethod
     def next_look_s(silent_s: float) -> float:
@@ -58,7 +64,7 @@ class HangWatch:
 
     def forget(self) -> None:
         """It has no sessions now; what it does tells nothing."""
-        self._activity = None
+        self._activity = self._worked_before_s = None
 
     def reason(self, activity: ProcessActivity | None, now_s: float, silent_s: float, without_progress_s: float) -> str:
         """Why it is taken to hang, as a clause; empty while it is not.
@@ -74,14 +80,23 @@ class HangWatch:
             return STOPPED
         if activity is not None and activity.states <= _ASLEEP and still_s > ASLEEP_FOR_S and silent_s > ASLEEP_AFTER_S:
             return f"it has not run for {still_s:.1f} s although there is work"
-        if silent_s > self._settings.hang_timeout_s:
+        if silent_s > self._settings.hang_timeout_s and not self._is_starved(activity):
             return f"it did not answer for {silent_s:.0f} s"
         if without_progress_s > self._settings.stall_timeout_s:
             return f"it decoded nothing for {without_progress_s:.0f} s"
         return ""
 
+    def _is_starved(self, activity: ProcessActivity | None) -> bool:
+        if activity is None or "R" not in activity.states or self._worked_before_s is None:
+            return False
+        return activity.cpu_s - self._worked_before_s < STARVED_SHARE * self._settings.hang_timeout_s
+
     def _still_s(self, activity: ProcessActivity | None, now_s: float) -> float:
         """For how long every sample has been the same."""
+        if activity is None:
+            self._worked_before_s = None
+        elif self._worked_before_s is None:
+            self._worked_before_s = activity.cpu_s
         is_late = now_s - self._sampled_s > LATEST_SAMPLE_S
         if activity is None or is_late or activity != self._activity:
             self._activity, self._since_s = activity, now_s

@@ -69,6 +69,13 @@ def test_the_activity_of_a_process_is_that_of_its_threads(tmp_path):
     assert read_activity(7, tmp_path) == ProcessActivity(frozenset("SD"), 14)
 
 
+def test_activity_tells_the_processor_time_of_the_process_without_its_children(tmp_path):
+    ticks = os.sysconf("SC_CLK_TCK")
+    stat = f"7 (a b) R {'0 ' * 10}{3 * ticks} {ticks} 70 80 {'0 ' * 30}"
+    write_tree(tmp_path, {"proc/7/task/7/status": thread("R (running)", 3, 1), "proc/7/stat": stat})
+    assert read_activity(7, tmp_path) == ProcessActivity(frozenset("R"), 4, cpu_s=4.0)
+
+
 def test_an_ended_process_has_no_activity(tmp_path):
     assert read_activity(7, tmp_path) is None
 

@@ -10,7 +10,6 @@ from edge_asr.workers.hang import SAMPLE_EVERY_S, SPOKE_S, HangWatch
 
 STOPPED = ProcessActivity(frozenset("T"), 7)
 ASLEEP = ProcessActivity(frozenset("S"), 7)
-WAITS_FOR_CORE = ProcessActivity(frozenset("RS"), 7)
 WAITS_FOR_DISK = ProcessActivity(frozenset("DS"), 7)
 
 
@@ -41,11 +40,40 @@ def test_a_worker_of_which_no_thread_has_run_is_known_before_its_time_out(watch:
     assert said[-1] == "it has not run for 1.8 s although there is work"
 
 
-@pytest.mark.parametrize("activity", [WAITS_FOR_CORE, WAITS_FOR_DISK, None], ids=["core", "disk", "unknown"])
+@pytest.mark.parametrize("activity", [WAITS_FOR_DISK, None], ids=["disk", "unknown"])
 def test_a_worker_that_is_only_slow_has_its_whole_time_out(watch: HangWatch, activity: ProcessActivity | None) -> None:
     said = verdicts(watch, activity, 10.25)
     assert not any(said[:-1])
     assert said[-1] == "it did not answer for 10 s"
+
+
+def silent_with_cores(watch: HangWatch, share: float, seconds: float) -> list[str]:
+    """What it says of a worker that gets so much of a core, and says nothing."""
+    times = [SAMPLE_EVERY_S * number for number in range(round(seconds / SAMPLE_EVERY_S) + 1)]
+    samples = [ProcessActivity(frozenset("RS"), number, share * now_s) for number, now_s in enumerate(times)]
+    return [watch.reason(sample, now_s, now_s, now_s) for sample, now_s in zip(samples, times, strict=True)]
+
+
+def test_a_worker_that_gets_hardly_any_of_a_core_is_starved_and_does_not_hang(watch: HangWatch) -> None:
+    assert not any(silent_with_cores(watch, 0.1, 30.0))
+
+
+def test_a_worker_that_computes_and_says_nothing_hangs(watch: HangWatch) -> None:
+    said = silent_with_cores(watch, 0.9, 10.25)
+    assert not any(said[:-1])
+    assert said[-1] == "it did not answer for 10 s"
+
+
+def test_a_starved_worker_that_decodes_nothing_is_replaced_all_the_same(watch: HangWatch) -> None:
+    assert silent_with_cores(watch, 0.0, 60.25)[-1] == "it decoded nothing for 60 s"
+
+
+def test_what_it_computed_before_it_spoke_last_does_not_count(watch: HangWatch) -> None:
+    silent_with_cores(watch, 0.9, 8.0)
+    assert watch.reason(None, 8.25, 0.1, 0.1) == ""
+    again = ProcessActivity(frozenset("R"), 99, 8.0)
+    assert watch.reason(again, 8.5, 0.5, 0.5) == ""
+    assert watch.reason(ProcessActivity(frozenset("R"), 100, 9.0), 18.5, 10.5, 10.5) == ""
 
 
 def test_a_worker_that_runs_now_and_then_is_not_asleep(watch: HangWatch) -> None:
