@@ -35,7 +35,7 @@ class Runner:
         sink: Receives events other than finals; called on the decode thread, must not block for long.
         settle: Receives how far a session's audio is done with, and the finals it gave up to there.
         credit: Receives a session's name and how it stands with its audio, as that is consumed, and whenever its sender
-            may wait longer than before until it passes on more, or no longer.
+            may wait longer than before until it passes on more, or no longer; not for a recording, which nobody sends.
         open_recording: Opens the source of an uploaded file, by path; its chunks have the rate of the options.
         on_death: Called when the decode thread ends because of a fault of the program.
         on_said: Called when everything is said that there was to say for now; on the decode thread.
@@ -161,6 +161,7 @@ class Runner:
     def _start_recording(self, session_id: str, path: str, max_duration_s: float, from_s: float) -> None:
         if session_id in self._loop:
             options = self._options[session_id]
+            self._credited.pop(session_id, None)  # nobody sends its audio
             self._recordings[session_id] = RecordingReader(
                 lambda: skipped(self._open_recording(path, options), from_s), max_duration_s, wake=self.wake
             )
@@ -191,10 +192,10 @@ class Runner:
             self._give_credit_to(session_id)
 
     def _give_credit_to(self, session_id: str) -> None:
-        if session_id not in self._credited:
-            return
         if session_id not in self._loop:
             self._forget(session_id)
+            return
+        if session_id not in self._credited:
             return
         credit = self._loop.credit(session_id)
         step_bytes = CREDIT_STEP_S * self._options[session_id].bytes_per_second

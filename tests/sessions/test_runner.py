@@ -9,6 +9,8 @@ import pytest
 
 from edge_asr.audio import AudioChunk
 from edge_asr.clock import MonotonicClock
+from edge_asr.engines.base import Engine
+from edge_asr.engines.scripted import ScriptedEngine
 from edge_asr.errors import AudioUnreadable
 from edge_asr.events import Failed, Final, SessionEnded, TranscriptEvent
 from edge_asr.requests import SessionOptions
@@ -27,7 +29,7 @@ class Daemon:
 
     def __init__(
         self,
-        engine: SayingEngine,
+        engine: Engine,
         recordings: dict[str, Iterable[AudioChunk]],
         scheduler: SchedulerSettings = SchedulerSettings(backlog_s=2.0),  # noqa: B008  frozen
     ) -> None:
@@ -135,6 +137,16 @@ def test_a_recording_is_read_and_finished(
     events = daemon.until_the_end("a")
     assert [final.text for final in of_kind(events, Final)] == ["hello", "bye"]
     assert of_kind(events, SessionEnded)[0].audio_s == 30.0
+
+
+def test_nobody_is_given_credit_for_a_recording(recordings: dict[str, Iterable[AudioChunk]]) -> None:
+    recordings["x.wav"] = [chunk(500) for _ in range(60)]
+    daemon = Daemon(ScriptedEngine(chunk_ms=320), recordings)
+    daemon.runner.open("a", SessionOptions(is_batch=True))
+    daemon.runner.recording("a", "x.wav", 3600)
+    assert of_kind(daemon.until_the_end("a"), SessionEnded)[0].audio_s == 30.0
+    daemon.runner.stop()
+    assert daemon.credits.empty()
 
 
 def test_a_recording_longer_than_allowed_fails_its_session(
