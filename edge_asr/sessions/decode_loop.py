@@ -259,11 +259,11 @@ class DecodeLoop:
         session = member.session
         waiting_bytes = round(session.backlog_s * session.options.bytes_per_second)
         quiet_samples = session.quiet_samples
-        quiet_bytes = member.intake.bytes_for(quiet_samples) if quiet_samples else 0
+        quiet_until_bytes = member.intake.bytes_until(quiet_samples) if quiet_samples else 0
         return Credit(
             consumed_bytes=max(0, member.received_bytes - waiting_bytes),
             is_resting=session.is_resting,
-            quiet_until_bytes=member.received_bytes + quiet_bytes if quiet_bytes else 0,
+            quiet_until_bytes=quiet_until_bytes if quiet_until_bytes > member.received_bytes else 0,
         )
 
     @property

@@ -28,10 +28,6 @@ class Intake:
         self._resampler: StreamResampler | None = None
         self._rate_hz = 0
         self._position = 0
-        self._taken = 0
-        """Samples that came, at the client's rate."""
-        self._given = 0
-        """And that went on, at the engine's."""
         self._frame_bytes = options.frame_bytes
         self._front: Front | None = None
         self._channels = options.channels
@@ -39,9 +35,7 @@ class Intake:
     def take_bytes(self, data: bytes, arrived_ns: int) -> AudioChunk:
         """A piece of audio as the client wrote it; need not end on a sample."""
         resampler = self._resampler_from(self._client_rate_hz)
-        samples = self._decoder.decode(data)
-        self._taken += len(samples)
-        return self._chunk(resampler.process(self._clean(samples)), arrived_ns, 0)
+        return self._chunk(resampler.process(self._clean(self._decoder.decode(data))), arrived_ns, 0)
 
     def take_chunk(self, chunk: AudioChunk) -> AudioChunk:
         """A chunk of a source, which says its own rate; the rate may not change within a session."""
@@ -49,14 +43,14 @@ class Intake:
         gap = round(chunk.gap_samples * self._engine_rate_hz / chunk.sample_rate_hz)
         return self._chunk(resampler.process(self._clean(chunk.samples)), chunk.captured_ns, gap)
 
-    def bytes_for(self, samples: int) -> int:
-        """Bytes that must come before so many more samples, at the engine's rate, have gone on.
+    def bytes_until(self, samples: int) -> int:
+        """Bytes that must have come, in all, before so many more samples, at the engine's rate, have gone on.
 
         Exact at equal rates. A resampler gives its output in blocks, now sooner and now later: then this is the
-        soonest, and 0 where the next byte may be enough.
+        soonest, and where so many have come already the next byte may be enough.
         """
-        needed = -(-(self._given + samples) * self._client_rate_hz // self._engine_rate_hz) - self._taken
-        return max(0, needed * self._frame_bytes - self._decoder.pending_bytes)
+        end = self._position + samples
+        return -(-end * self._client_rate_hz // self._engine_rate_hz) * self._frame_bytes
 
     def end(self) -> AudioChunk:
         """What the front and the resampler still hold."""
@@ -90,7 +84,6 @@ class Intake:
         return self._resampler
 
     def _chunk(self, samples: Float32Array, captured_ns: int, gap_samples: int) -> AudioChunk:
-        self._given += len(samples)
         start = self._position + gap_samples
         self._position = start + len(samples)
         return AudioChunk(samples, self._engine_rate_hz, start, captured_ns, gap_samples)

@@ -75,7 +75,7 @@ def test_audio_without_samples_ends_without_samples() -> None:
 def test_at_equal_rates_it_is_known_how_many_bytes_make_so_many_samples(sent: int) -> None:
     intake = Intake(SessionOptions(), 16_000)
     given_before = len(intake.take_bytes(bytes(sent), 1).samples)
-    needed = intake.bytes_for(1000)
+    needed = intake.bytes_until(1000) - sent
     before, last = intake.take_bytes(bytes(needed - 1), 1), intake.take_bytes(b"\0", 1)
     assert given_before + len(before.samples) < given_before + 1000
     assert len(before.samples) + len(last.samples) == 1000
@@ -84,8 +84,9 @@ def test_at_equal_rates_it_is_known_how_many_bytes_make_so_many_samples(sent: in
 @pytest.mark.parametrize("rate_hz", [8_000, 44_100, 48_000])
 def test_a_resampler_never_needs_fewer_bytes_than_were_foretold(rate_hz: int) -> None:
     intake = Intake(SessionOptions(sample_rate_hz=rate_hz), 16_000)
+    sent = 0
     for _ in range(50):
-        needed = intake.bytes_for(800)
-        out = len(intake.take_bytes(bytes(max(0, needed - 2)), 1).samples)
-        assert out < 800
+        needed = max(0, intake.bytes_until(800) - sent - 2)
+        assert len(intake.take_bytes(bytes(needed), 1).samples) < 800
         intake.take_bytes(bytes(2 * rate_hz // 100), 1)
+        sent += needed + 2 * rate_hz // 100
