@@ -49,6 +49,10 @@ class EngineSteps:
         """Audio with which a step is possible; the first one has the number 0."""
         return self.first + step * self.every
 
+    def next_after(self, given: int) -> int:
+        """Audio with which the first step is possible that is not possible with so much yet."""
+        return self.first if given < self.first else given + self.every - (given - self.first) % self.every
+
     def has_just_stepped(self, given: int, within: int) -> bool:
         """Whether a step became possible with one of the last ``within`` samples of ``given``."""
         return not self.every or (given >= self.first and (given - self.first) % self.every < within)
@@ -223,8 +227,7 @@ class SilenceGate:
         frames = max(1, -(-until_quiet // frame))
         given = self._given - len(self._rest) + frames * frame
         if not steps.has_just_stepped(given, frame):
-            missing = steps.first - given if given < steps.first else steps.every - (given - steps.first) % steps.every
-            frames += -(-missing // frame)
+            frames += -(-(steps.next_after(given) - given) // frame)
         return frames * frame - len(self._rest)
 
     def take(self, samples: Float32Array) -> list[Passage]:

@@ -93,7 +93,7 @@ class GatedStream:
         if due <= 0 and not waiting and not self.stream.is_ready():
             return 0  # the steps are not where they were measured
         if due <= waiting:
-            due += (1 + (waiting - due) // self._steps.every) * self._steps.every
+            due = self._steps.next_after(self._given + waiting) - self._given
         if closes_in is not None and waiting < closes_in < due:
             due = closes_in
         return due - waiting
