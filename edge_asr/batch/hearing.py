@@ -15,9 +15,8 @@ from edge_asr.errors import AudioUnreadable, EdgeAsrError, InputError, SessionEr
 from edge_asr.filenames import from_text, readable
 from edge_asr.requests import Channel, SessionOptions
 from edge_asr.sources.base import AudioSource
-from edge_asr.sources.channels import ChannelChoice, channel_name
-from edge_asr.sources.file import open_file, open_raw_file
 from edge_asr.sources.pcm import PcmLayout, parse_layout
+from edge_asr.sources.recording import open_each_channel, open_recording
 from edge_asr.transcription import transcribe
 from edge_asr.workers.configuration import unpack
 from edge_asr.workers.inline_loop import inline_loop
@@ -86,17 +85,9 @@ def open_channels(
     """
     _require_file(path)
     if channel != "each":
-        yield "", _open(path, channel, layout)
-        return
-    first = _open(path, 0, layout)
-    channels = first.channels
-    yield channel_name(0, channels), first
-    for index in range(1, channels):
-        yield channel_name(index, channels), _open(path, index, layout)
-
-
-def _open(path: Path, channel: ChannelChoice, layout: PcmLayout | None) -> AudioSource:
-    return open_file(path, channel) if layout is None else open_raw_file(path, layout, channel)
+        yield "", open_recording(path, channel, layout)
+    else:
+        yield from open_each_channel(path, layout)
 
 
 def _require_file(path: Path) -> None:

@@ -14,10 +14,10 @@ from typing import Literal, cast
 from edge_asr.errors import AudioUnreadable, ConfigurationError
 from edge_asr.requests import Channel
 from edge_asr.sources.base import AudioSource
-from edge_asr.sources.channels import ChannelChoice, channel_name
-from edge_asr.sources.file import open_file, open_raw_file
+from edge_asr.sources.channels import ChannelChoice
 from edge_asr.sources.pcm import PcmLayout
 from edge_asr.sources.pipe import open_pipe, open_raw_pipe, spooled
+from edge_asr.sources.recording import open_each_channel, open_recording
 
 STANDARD_INPUT = "-"
 
@@ -43,27 +43,16 @@ def open_recordings(
         yield "", _open_once(file, channel, layout)
         return
     with _readable_again(file) as path:
-        name = _name(file)
-        first = _open_file(path, 0, layout, name)
-        channels = first.channels
-        yield channel_name(0, channels), first
-        for index in range(1, channels):
-            yield channel_name(index, channels), _open_file(path, index, layout, name)
+        yield from open_each_channel(path, layout, name=_name(file))
 
 
 def _open_once(file: str, channel: ChannelChoice, layout: PcmLayout | None) -> AudioSource:
     if (path := _regular_file(file)) is not None:
-        return _open_file(path, channel, layout, _name(file))
+        return open_recording(path, channel, layout, name=_name(file))
     stream = _pipe(file)
     if layout is not None:
         return open_raw_pipe(stream, layout, channel, name=_name(file))
     return open_pipe(stream, channel, name=_name(file))
-
-
-def _open_file(path: Path, channel: ChannelChoice, layout: PcmLayout | None, name: str) -> AudioSource:
-    if layout is not None:
-        return open_raw_file(path, layout, channel, name=name)
-    return open_file(path, channel, name=name)
 
 
 @contextmanager
