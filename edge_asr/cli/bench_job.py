@@ -24,6 +24,7 @@ from edge_asr.cli import exit_codes
 from edge_asr.cli.bench_tiers import Tiers
 from edge_asr.cli.bench_wishes import Wishes
 from edge_asr.cli.messages import remark, warn
+from edge_asr.cli.options import is_printed, write_named
 from edge_asr.cli.stores import choose_model, open_store
 from edge_asr.engines.provider_table import PROVIDERS
 from edge_asr.engines.providers import providers_of
@@ -285,15 +286,13 @@ def exit_code(document: Document) -> int:
 
 def show(document: Document, wishes: Wishes) -> None:
     """The table on standard output, the files where they were asked for; ``--json -`` takes the table's place."""
-    if wishes.json_path is not None and not wishes.is_json_printed:
-        wishes.json_path.write_bytes(encode(document))
+    if wishes.json_path is not None:
+        write_named(wishes.json_path, encode(document))
     if wishes.html_path is not None:
         from edge_asr.bench.report_html import render_html
 
         wishes.html_path.write_text(render_html(document), encoding="utf-8")
-    if wishes.is_json_printed:
-        sys.stdout.buffer.write(encode(document))
-        sys.stdout.buffer.flush()
+    if is_printed(wishes.json_path):
         return
     if wishes.is_markdown:
         from edge_asr.bench.report_markdown import render_markdown

@@ -9,6 +9,7 @@ from typing import cast
 from edge_asr.bench.document import Mode
 from edge_asr.bench.sweep import Sweep, parse_cores, parse_numbers
 from edge_asr.cli.durations import parse_duration_s
+from edge_asr.cli.options import require_folder
 from edge_asr.engines.providers import known_provider
 from edge_asr.errors import ConfigurationError
 from edge_asr.settings import Settings
@@ -40,11 +41,6 @@ class Wishes:
     json_path: Path | None
     html_path: Path | None
     is_markdown: bool
-
-    @property
-    def is_json_printed(self) -> bool:
-        """Whether the document goes to standard output."""
-        return str(self.json_path) == "-"
 
     @classmethod
     def checked(
@@ -90,8 +86,7 @@ class Wishes:
                 "and spinning are set where it is started"
             )
         for path in (json_path, html_path):
-            if path is not None and not path.absolute().parent.is_dir():
-                raise ConfigurationError(f"{path}: there is no such folder to write to")
+            require_folder(path)
         soak_s = parse_duration_s(soak, "--soak") if soak else 0.0
         wanted = ("throughput", "paced") if mode == "both" else (mode,)
         return cls(
