@@ -45,9 +45,8 @@ def examine(invocation: Invocation, model: str | None = None, *, as_json: bool =
     from edge_asr.resources.board import read_board
 
     board = read_board()
-    findings = tuple(
-        dict.fromkeys(_examine(invocation, model))
-    )  # a damaged model is met in the store and when it is chosen
+    # A damaged model is met in the store and when it is chosen.
+    findings = tuple(dict.fromkeys(_examine(invocation, model)))
     if as_json:
         import json
 
