@@ -6,9 +6,10 @@ import socket
 from collections.abc import Sequence
 from pathlib import Path
 
-from edge_asr.errors import AddressInUse, ConfigurationError
+from edge_asr.errors import ConfigurationError
 from edge_asr.servers.activation import adopt, closing_on_refusal, listening_at, widest_host
 from edge_asr.servers.admin import Administrator, admin_app
+from edge_asr.servers.chosen_address import chosen_by
 from edge_asr.servers.status import Door
 from edge_asr.servers.unix import bind_unix, remove_unix
 from edge_asr.servers.web import WebServer
@@ -37,10 +38,8 @@ class AdminDoor:
             self._sockets = _adopted(inherited, limits)
         else:
             self._path = path
-            try:
+            with chosen_by("server.admin_socket"):
                 self._sockets = [bind_unix(path)]
-            except AddressInUse as error:
-                raise AddressInUse(error.address, error.reason, "server.admin_socket") from error
         self._server: WebServer | None = None
         address = f"unix://{listening_at(self._sockets[0])}"
         self.description = Door("admin", address, "users of this machine who may write to the socket")

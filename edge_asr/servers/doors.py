@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp
 
-from edge_asr.errors import AddressInUse, ConfigurationError
+from edge_asr.errors import ConfigurationError
 from edge_asr.protocols.wyoming_conversation import WyomingConversation, is_streamed
 from edge_asr.resources.machine_id import stable_name
 from edge_asr.servers.access import (
@@ -24,12 +23,13 @@ from edge_asr.servers.access import (
     unix_http_access,
 )
 from edge_asr.servers.activation import adopt, closing_on_refusal, listening_at, widest_host
+from edge_asr.servers.chosen_address import chosen_by
 from edge_asr.servers.discovery import Announcer, own_addresses
 from edge_asr.servers.http import HttpServices, create_app
 from edge_asr.servers.port import create_port_app
 from edge_asr.servers.status import Door
 from edge_asr.servers.stream import StreamServer
-from edge_asr.servers.tcp import bind_tcp, why_not
+from edge_asr.servers.tcp import bind_tcp
 from edge_asr.servers.unix import bind_unix, remove_unix
 from edge_asr.servers.web import WebServer
 from edge_asr.servers.websocket import OpenConversation, WebSocketDoor
@@ -51,7 +51,7 @@ class _WebDoor:
     async def _serve(self, app: ASGIApp) -> None:
         settings = self._settings
         self._server = WebServer(app, self._limits, tls_cert=settings.tls_cert, tls_key=settings.tls_key)
-        with _chosen_by(self._option, self.description.address):
+        with chosen_by(self._option, self.description.address):
             await self._server.listen(self._sockets)
 
     async def close(self) -> None:
@@ -83,7 +83,7 @@ class HttpDoor(_WebDoor):
         else:
             # The rule first: a door that may not open is not bound either.
             self.access = http_access(settings.host, settings.token_file, settings.insecure)
-            with _chosen_by(self._option):
+            with chosen_by(self._option):
                 self._sockets = bind_tcp(settings.host, settings.port, patience_s=limits.idle_timeout_s)
         address = _address(self._sockets[0], "https" if settings.tls_cert else "http")
         self.description = Door("http", address, self.access.summary)
@@ -117,7 +117,7 @@ class WyomingDoor:
                 self._access = _peer_access_to("wyoming", self._sockets, settings)
         else:
             self._path, host, port = _parse_uri(settings.wyoming)
-            with _chosen_by("--wyoming"):
+            with chosen_by("--wyoming"):
                 if self._path is not None:
                     self._access = UNIX_ACCESS
                     self._sockets = [bind_unix(self._path)]
@@ -141,7 +141,7 @@ class WyomingDoor:
             return WyomingConversation(self._limits.max_message_bytes, can_stream)
 
         self._server = StreamServer(conversation, recognizer, self._limits, self._access)
-        with _chosen_by("--wyoming", self.description.address):
+        with chosen_by("--wyoming", self.description.address):
             await self._server.listen(self._sockets)
         if self._announcer is not None:
             self._announcing = asyncio.create_task(self._announcer.run())
@@ -188,7 +188,7 @@ class PortDoor(_WebDoor):
                 self._access = _peer_access_to(name, self._sockets, settings)
         else:
             self._access = peer_access(name, settings.host, settings.allow, settings.insecure)
-            with _chosen_by(self._option):
+            with chosen_by(self._option):
                 self._sockets = bind_tcp(settings.host, port, patience_s=limits.idle_timeout_s)
         scheme = "wss" if settings.tls_cert else "ws"
         self.description = Door(name, _address(self._sockets[0], scheme), self._access.summary)
@@ -228,22 +228,6 @@ def _peer_access_to(name: str, sockets: Sequence[socket.socket], settings: Serve
 def _address(opened: socket.socket, scheme: str) -> str:
     """As a client would write it."""
     return f"{'unix' if opened.family == socket.AF_UNIX else scheme}://{listening_at(opened)}"
-
-
-@contextlib.contextmanager
-def _chosen_by(option: str, address: str = "") -> Iterator[None]:
-    """Name the option that chooses an address which cannot be had.
-
-    Args:
-        option: Such as ``--port``.
-        address: Already bound; two doors may both bind the same one, and only one can listen.
-    """
-    try:
-        yield
-    except AddressInUse as error:
-        raise AddressInUse(error.address, error.reason, option) from error
-    except OSError as error:
-        raise AddressInUse(address, why_not(error), option) from error
 
 
 def _parse_uri(uri: str) -> tuple[Path | None, str, int]:
