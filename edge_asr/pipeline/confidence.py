@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from edge_asr.events import Word
 
@@ -20,11 +21,8 @@ class Calibration:
         """On the line between two points; before the first and behind the last one it is theirs."""
         if not self.points:
             return probability
-        behind = bisect_right(self.points, probability, key=lambda point: point[0])
-        if behind in (0, len(self.points)):
-            return self.points[max(0, behind - 1)][1]
-        (low, low_share), (high, high_share) = self.points[behind - 1 : behind + 1]
-        return low_share + (high_share - low_share) * (probability - low) / (high - low)
+        probabilities, shares = zip(*self.points, strict=True)
+        return float(np.interp(probability, probabilities, shares))
 
     def applied(self, words: Sequence[Word]) -> tuple[Word, ...]:
         """The words with what their confidence is worth."""
