@@ -76,6 +76,7 @@ class HangWatch:
             without_progress_s: Since its decode thread last reported.
         """
         still_s = self._still_s(activity, now_s)
+        self._note_work(activity)
         if activity is not None and activity.states == _STOPPED and still_s > STOPPED_AFTER_S:
             return STOPPED
         if activity is not None and activity.states <= _ASLEEP and still_s > ASLEEP_FOR_S and silent_s > ASLEEP_AFTER_S:
@@ -86,6 +87,12 @@ class HangWatch:
             return f"it decoded nothing for {without_progress_s:.0f} s"
         return ""
 
+    def _note_work(self, activity: ProcessActivity | None) -> None:
+        if activity is None:
+            self._worked_before_s = None
+        elif self._worked_before_s is None:
+            self._worked_before_s = activity.cpu_s
+
     def _is_starved(self, activity: ProcessActivity | None) -> bool:
         if activity is None or "R" not in activity.states or self._worked_before_s is None:
             return False
@@ -93,10 +100,6 @@ class HangWatch:
 
     def _still_s(self, activity: ProcessActivity | None, now_s: float) -> float:
         """For how long every sample has been the same."""
-        if activity is None:
-            self._worked_before_s = None
-        elif self._worked_before_s is None:
-            self._worked_before_s = activity.cpu_s
         is_late = now_s - self._sampled_s > LATEST_SAMPLE_S
         if activity is None or is_late or activity != self._activity:
             self._activity, self._since_s = activity, now_s
