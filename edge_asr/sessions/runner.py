@@ -49,7 +49,7 @@ class Runner:
         credit: Callable[[str, Credit], None],
         open_recording: Callable[[str, SessionOptions], Iterable[AudioChunk]],
         on_death: Callable[[BaseException], None],
-        on_said: Callable[[], None] = lambda: None,
+        on_said: Callable[[], None],
     ) -> None:
         self._loop = loop
         self._sink = sink
