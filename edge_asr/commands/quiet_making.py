@@ -12,13 +12,16 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+FEW = 50_000
+"""Objects that a collection looks at in some milliseconds."""
+
 _lock = threading.Lock()
 _making = 0
 
 
 @contextmanager
 def without_collector() -> Iterator[None]:
-    """No cycles are collected while any thread is inside; what was made counts as old when the last one leaves."""
+    """No cycles are collected while any thread is inside; if it was much, it counts as old when the last one leaves."""
     _enter()
     try:
         yield
@@ -37,9 +40,11 @@ def _leave() -> None:
     global _making  # noqa: PLW0603
     with _lock:
         _making -= 1
-        if not _making:
+        if _making:
+            return
+        if gc.get_count()[0] > FEW:
             # To the permanent generation and back to the oldest, without looking: else all that was made would be
-            # looked at with the next object that anybody makes.
+            # looked at with the next object that anybody makes. What was frozen before is not any more.
             gc.freeze()
             gc.unfreeze()
-            gc.enable()
+        gc.enable()

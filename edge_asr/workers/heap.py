@@ -22,7 +22,7 @@ def own_resident_bytes() -> int:
 
 
 def keep_what_was_loaded() -> None:
-    """Collect cycles, and never look for any again in what is there now: it stays as long as the worker does.
+    """Collect cycles, and look for none in what is there now until some session brings a very large set of commands.
 
     With Home Assistant's sentences and a thousand names these are 650,000 objects, and looking at them once more, soon
     after the first commands, kept all sessions waiting for 0.3 s (CPython 3.11, x86-64 beside other work, 2026-11-30).

@@ -8,7 +8,7 @@ import pytest
 
 from edge_asr.commands.book import CommandBook
 from edge_asr.commands.listening import OPEN_SPEECH, Listening
-from edge_asr.commands.quiet_making import without_collector
+from edge_asr.commands.quiet_making import FEW, without_collector
 from edge_asr.commands.templates import CommandSet
 from tests.commands.command_cases import LIGHTS
 
@@ -27,13 +27,25 @@ def test_it_goes_on_after_a_failure() -> None:
     assert gc.isenabled()
 
 
-def test_what_was_made_is_old_and_still_looked_at_for_cycles() -> None:
+def test_much_that_was_made_is_old_and_still_looked_at_for_cycles() -> None:
     with without_collector():
-        made: list[object] = []
+        made: list[object] = [[] for _ in range(FEW + 1)]
         made.append(made)
     assert not any(each is made for each in gc.get_objects(generation=0))
     assert any(each is made for each in gc.get_objects(generation=2))
     assert gc.get_freeze_count() == 0
+
+
+def test_for_a_little_what_was_frozen_stays_so() -> None:
+    gc.freeze()
+    try:
+        frozen = gc.get_freeze_count()
+        with without_collector():
+            made: list[object] = [[] for _ in range(100)]
+        assert gc.get_freeze_count() == frozen > 0
+        assert len(made) == 100
+    finally:
+        gc.unfreeze()
 
 
 def test_sets_of_the_configuration_and_of_sessions_are_made_so() -> None:
