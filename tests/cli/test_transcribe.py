@@ -338,12 +338,12 @@ class TestWithTheBundledModel:
 
     def test_an_expected_phrase_is_heard_and_what_was_skipped_is_said(self, run, tmp_path) -> None:
         names = tmp_path / "names.txt"
-        names.write_text("coffee machine\n50%\n")
-        words = ("transcribe", "-m", "starter-en-transducer", CLIPS / "switch-off-the-coffee-joe.flac")
+        names.write_text("an alarm\n50%\n")
+        words = ("transcribe", "-m", "starter-en-transducer", CLIPS / "set-an-alarm-for-joe.flac")
 
-        assert run(*words).out == "switch off the coffe machine in the closet\n"
+        assert run(*words).out == "sut amal for quarter past one\n"
         ran = run(*words, "--hotwords", names)
-        assert ran.out == "switch off the coffee machine in the closet\n"
+        assert ran.out == "set an alarm for quarter past one\n"
         assert "names.txt: hotwords: 1 loaded, 1 skipped: line 2: the word '50%' cannot be spelled" in ran.err
 
     def test_a_model_that_cannot_expect_anything(self, run, tmp_path) -> None:

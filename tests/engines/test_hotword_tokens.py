@@ -70,8 +70,8 @@ def test_tokens_and_boosts_are_written_for_the_engine():
 @pytest.mark.parametrize(
     ("recording", "phrase", "without", "heard"),
     [
-        ("switch-off-the-coffee-joe", "coffee machine", "coffe machine", "coffee machine"),
-        ("austen-0890", "rather", "be ruther call", "be rather call"),
+        ("set-an-alarm-for-joe", "an alarm", "set amalarm", "set an alarm"),
+        ("austen-0890", "hearted", "called hard", "called hearted"),
     ],
 )
 def test_a_phrase_that_is_misheard_is_heard_when_it_is_expected(engine, recording, phrase, without, heard):
@@ -91,10 +91,10 @@ def test_hotwords_of_one_stream_are_not_those_of_another_in_the_same_step(engine
 
 def test_text_is_written_with_the_models_own_tokens(engine):
     stream = engine.open_stream(expecting("coffee machine"))
-    stream.accept(clip("go-forward"))
+    stream.accept(clip("pick-up-the-box-george"))
     stream.finish()
     decode_ready(engine, [stream])
-    assert "".join(token.text for token in stream.hypothesis().tokens).strip() == "go forward ten meters"
+    assert "".join(token.text for token in stream.hypothesis().tokens).strip() == "pick up the box"
 
 
 @settings(max_examples=30, deadline=None)

@@ -28,6 +28,9 @@ from tests.support.fetched_models import fetched_model
 PACKAGE = Path(edge_asr.__file__).parent
 STARTER = PACKAGE.parent / "models" / "starter-en"
 
+GREEDY = "to forward ten meters"
+"""What starter-en hears of "go forward ten meters" without its graph."""
+
 
 @dataclass(frozen=True)
 class EngineCase:
@@ -168,7 +171,7 @@ def _compiled() -> tuple[EngineCase, ...]:
             "starter-en-fp32 on Qualcomm's NPU",
             lambda: load_engine(directory, read_manifest(directory / MANIFEST_FILE), settings),
             functools.partial(_spoken, "go-forward", 0.45, 2.0),
-            "go forward ten meters",
+            GREEDY,
             provider="qnn",
         ),
     )
@@ -186,7 +189,7 @@ CASES = (
         "starter-en-fp32 by ONNX Runtime",
         functools.partial(load_starter, "ort:CPU", "starter-en-fp32"),
         functools.partial(_spoken, "go-forward", 0.45, 2.0),
-        "to forward ten meters",  # what sherpa-onnx writes too, without the graph
+        GREEDY,
         provider="ort:CPU",
     ),
     EngineCase(

@@ -17,8 +17,8 @@ PAUSE_S = 1.6
 """Longer than the endpoint rule waits."""
 
 # Commands that both bundled models hear rightly also through a telephone's 8 kHz.
-SEGMENTS = ("play music in the hallway", "turn back forty nine degrees")
-CLIPS = ("play-music-in-the-joe.flac", "turn-back-forty-nine-nova.flac")
+SEGMENTS = ("pick up the box", "turn back forty nine degrees")
+CLIPS = ("pick-up-the-box-george.flac", "turn-back-forty-nine-nova.flac")
 
 
 @dataclass(frozen=True)
