@@ -22,6 +22,14 @@ class MonotonicClock:
         return time.monotonic_ns()
 
 
+class ThreadClock:
+    """The calling thread's own processor time."""
+
+    def now_ns(self) -> int:
+        """Nanoseconds of ``time.thread_time_ns``."""
+        return time.thread_time_ns()
+
+
 class ManualClock:
     """A clock that moves only when told to; for tests and for replaying recordings."""
 

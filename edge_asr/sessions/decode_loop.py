@@ -85,6 +85,7 @@ class DecodeLoop:
         second_hearing: SecondHearing | None = None,
         speaker_hearing: SpeakerHearing | None = None,
         lead_in_s: float = 0.0,
+        thread_clock: Clock | None = None,
     ) -> None:
         """Besides what the class says.
 
@@ -106,6 +107,7 @@ class DecodeLoop:
             second_hearing: What hears each segment again for its final.
             speaker_hearing: What says whose voice each segment is.
             lead_in_s: Audio before what is settled that a loop is to hear first to which a session moves.
+            thread_clock: Processor time of the thread that decodes; ``None`` where nobody asks how much its steps take.
         """
         self._write = write
         self._expect = expect
@@ -117,6 +119,9 @@ class DecodeLoop:
         self.work = StepWork()
         self._engine = engine
         self._clock = clock
+        self._thread_clock = thread_clock
+        self.stepping_ns = 0
+        """Of ``thread_clock``, within steps."""
         # A non-streaming model decodes whole stretches one after the other; a batch would only delay its first.
         self._scheduler = Scheduler.for_engine(scheduler, described.streams_per_step if described.is_streaming else 1)
         step_s = described.chunk_ms / 1000 or STEP_S
@@ -377,6 +382,7 @@ class DecodeLoop:
             self.waits.add(max(0, started_ns - session.ready_ns) / 1e9)
             session.is_late = session.options.is_live and started_ns > session.due_ns + self._stale_after_ns
         due_ns = [None if session.is_closing else session.due_ns for session in batch]
+        worked_ns = self._thread_clock.now_ns() if self._thread_clock else 0
         self._enter_native(*(session.session_id for session in batch))
         try:
             self._engine.decode([session.stream for session in batch])
@@ -386,6 +392,8 @@ class DecodeLoop:
         for session in batch:
             _look(session)
         self._enter_native()
+        if self._thread_clock:
+            self.stepping_ns += self._thread_clock.now_ns() - worked_ns
         ended_ns = self._clock.now_ns()
         self.steps.add((ended_ns - started_ns) / 1e9)
         self.work.add(batch, due_ns, started_ns, ended_ns)

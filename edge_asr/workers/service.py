@@ -10,7 +10,7 @@ import sys
 import time
 from typing import assert_never
 
-from edge_asr.clock import MonotonicClock
+from edge_asr.clock import MonotonicClock, ThreadClock
 from edge_asr.engines.base import SegmentDecoder
 from edge_asr.engines.embedding_pass import BackgroundEmbedding
 from edge_asr.engines.second_pass import BackgroundPass, SecondPass
@@ -80,6 +80,7 @@ def serve(link: Link, configure: Configure, model: LoadedModel, ready: Ready, bl
         ),
         on_native=black_box.write,
         lead_in_s=settings.worker.lead_in_s,
+        thread_clock=ThreadClock(),
     )
     service = Service(link, loop, model)
     service.start()
@@ -219,8 +220,7 @@ class Service:
                 live_decode_s=loop.work.live_decode_s,
                 late_streams=loop.work.late_streams,
                 live_audio_s=figures.live_audio_s,
-                # The engine's first thread is this one.
-                around_s=reading_s + time.thread_time() - figures.decode_s,
+                around_s=reading_s + time.thread_time() - loop.stepping_ns / 1e9,
                 steps=loop.steps.counts,
                 second_passes=dict(figures.second_passes.items()),
             )

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -389,3 +390,23 @@ def test_another_worker_hears_the_audio_as_this_one_did(engine: SayingEngine) ->
     settle = 40  # the resampler has no audio before its first samples
     np.testing.assert_allclose(again[settle:], heard[begin // 4 + settle :][: len(again) - settle], atol=2e-3)
     assert len(again) > 500
+
+
+def test_what_the_steps_take_of_the_threads_own_time_is_counted(engine: SayingEngine) -> None:
+    clock = ManualClock(1)
+    decode = engine.decode
+
+    def work(streams: Sequence[SayingStream]) -> None:
+        clock.advance_ms(5)
+        decode(streams)
+
+    engine.decode = work  # type: ignore[method-assign, assignment]
+    loop = DecodeLoop(engine, RULES, SchedulerSettings(), ManualClock(1), thread_clock=clock)
+    loop.open("a", SessionOptions())
+    loop.feed("a", chunk(100))
+    clock.advance_ms(100)  # around the steps
+    steps = 0
+    while loop.step():
+        steps += 1
+    assert steps > 0
+    assert loop.stepping_ns == steps * 5_000_000
