@@ -19,7 +19,7 @@ from edge_asr.cli.settings_reference import default_document
 from edge_asr.deployment.service import UNIT, Service, hidden_by, unit_template
 from edge_asr.errors import ConfigurationError, MachineError
 from edge_asr.settings import Settings
-from edge_asr.store.locations import SYSTEM_STORE
+from edge_asr.store.locations import SYSTEM_STORE, store_locations
 
 SYSTEM_UNITS = Path("/etc/systemd/system")
 
@@ -95,8 +95,8 @@ def service_here(config_file: Path | None, *, is_of_the_user: bool) -> Service:
 
 def _own_store() -> Path | None:
     """The store that the environment names."""
-    home = os.environ.get("EDGE_ASR_HOME")
-    return Path(home).absolute() if home else None
+    home = store_locations(os.environ).named
+    return home.absolute() if home else None
 
 
 def program() -> list[str]:

@@ -17,6 +17,9 @@ from edge_asr.errors import ConfigurationError, MachineError
 
 UNIT = "edge-asr.service"
 
+DROP_IN = Path(f"{UNIT}.d/edge-asr-setup.conf")
+"""What setup adds to a unit that is not ours to write."""
+
 PACKAGED = (Path("usr/lib/systemd"), Path("lib/systemd"))
 """Where a distribution's package puts units; such a unit is right as it is."""
 
@@ -42,7 +45,7 @@ class Service:
 
     Args:
         command: What starts the daemon: program and words, the program by its absolute path.
-        folder: Where a unit of our own goes.
+        folder: Where a unit of our own goes, or what we add to the package's.
         is_of_the_user: Whether it is the user's.
         root: Of the file system; replaced by tests.
         tell: Speaks to systemd.
@@ -69,16 +72,15 @@ class Service:
             )
         if self.is_packaged():
             self._require_what_the_package_has()
-        elif self.is_of_the_user:
-            self._require_systemd_of_the_user()
-        else:
+        elif not self.is_of_the_user:
             self._require_in_sight()
+        if self.is_of_the_user:
+            self._require_systemd_of_the_user()
 
     def _require_what_the_package_has(self) -> None:
         if "--config" in self.command:
-            raise ConfigurationError(
-                "the package's unit reads /etc/edge-asr/edge-asr.toml and takes no --config; write the settings there"
-            )
+            file = "~/.config/edge-asr/edge-asr.toml" if self.is_of_the_user else "/etc/edge-asr/edge-asr.toml"
+            raise ConfigurationError(f"the package's unit reads {file} and takes no --config; write the settings there")
 
     def _require_systemd_of_the_user(self) -> None:
         try:
@@ -115,28 +117,42 @@ class Service:
         self._tell("start", UNIT)
 
     def install(self, template: str) -> Path | None:
-        """Write the unit unless a package brought it, and start the service now and at every boot.
+        """Write the unit, or what the package's lacks, and start the service now and at every boot.
 
         Args:
             template: Text of the unit that edge-asr comes with.
 
         Returns:
-            The unit, where one was written.
+            What was written, if anything was.
 
         Raises:
             MachineError: systemd says no, or the daemon does not get ready; with where to look.
         """
-        path = None if self.is_packaged() else self._write(template)
+        path = self._add_to_the_package_s() if self.is_packaged() else self._write(template)
         self._tell("daemon-reload")
         self._tell("enable", UNIT)
         self._tell("restart", UNIT)  # of Type=notify: it returns when the daemon is ready
         return path
 
     def _write(self, template: str) -> Path:
-        path = self.root / self.folder.relative_to("/") / UNIT
+        self._place(DROP_IN).unlink(missing_ok=True)  # of a package that was here before
+        return self._put(UNIT, unit_for(template, self.command, self.environment))
+
+    def _add_to_the_package_s(self) -> Path | None:
+        if self.environment:
+            lines = ["# Written by `edge-asr setup`.", "[Service]", *_variables(self.environment), ""]
+            return self._put(DROP_IN, "\n".join(lines))
+        self._place(DROP_IN).unlink(missing_ok=True)
+        return None
+
+    def _put(self, name: str | Path, text: str) -> Path:
+        path = self._place(name)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(unit_for(template, self.command, self.environment), encoding="utf-8")
+        path.write_text(text, encoding="utf-8")
         return path
+
+    def _place(self, name: str | Path) -> Path:
+        return self.root / self.folder.relative_to("/") / name
 
     def _tell(self, *words: str) -> int:
         return self.tell(["--user", *words] if self.is_of_the_user else list(words))
@@ -150,8 +166,7 @@ def unit_for(template: str, command: Sequence[str], environment: Mapping[str, st
         command: Program and words.
         environment: Variables that it gets.
     """
-    variables = [f"Environment={_quoted(f'{name}={value}')}" for name, value in environment.items()]
-    line = "\n".join([f"ExecStart={' '.join(map(_quoted, command))}", *variables])
+    line = "\n".join([f"ExecStart={' '.join(map(_quoted, command))}", *_variables(environment)])
     return re.sub(r"^ExecStart=.*$", lambda _: line, template, count=1, flags=re.MULTILINE)
 
 
@@ -170,6 +185,10 @@ def unit_template(name: str) -> str:
     in_wheel = package / "_systemd"
     folder = in_wheel if in_wheel.is_dir() else package.parent / "packaging" / "systemd"
     return (folder / name).read_text(encoding="utf-8")
+
+
+def _variables(environment: Mapping[str, str]) -> list[str]:
+    return [f"Environment={_quoted(f'{name}={value}')}" for name, value in environment.items()]
 
 
 def _quoted(word: str) -> str:

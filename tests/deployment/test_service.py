@@ -38,6 +38,13 @@ def service(
     return Service(command, UNITS, user, root, tell or Systemd())
 
 
+def packaged_for_users(root: Path) -> Path:
+    unit = root / "usr/lib/systemd/user/edge-asr.service"
+    unit.parent.mkdir(parents=True)
+    unit.touch()
+    return unit
+
+
 def test_it_is_written_enabled_and_started(root: Path) -> None:
     systemd = Systemd()
     path = service(root, tell=systemd).install("[Service]\nExecStart=/somewhere/edge-asr serve\nRestart=no\n")
@@ -55,6 +62,25 @@ def test_the_unit_of_a_package_is_left_alone(root: Path) -> None:
     assert packaged.read_text() == "of the package"
     assert not (root / "etc").exists()
     assert systemd.told[-1] == "restart edge-asr.service"
+
+
+def test_a_package_s_unit_of_the_user_gets_the_user_s_store_beside_it(root: Path) -> None:
+    packaged_for_users(root)
+    mine = Service(COMMAND, Path("/units"), True, root, Systemd(), {"EDGE_ASR_HOME": "/srv/my store"})
+    path = mine.install("other")
+    assert path == root / "units/edge-asr.service.d/edge-asr-setup.conf"
+    assert path.read_text().splitlines()[1:] == ["[Service]", 'Environment="EDGE_ASR_HOME=/srv/my store"']
+    assert not (root / "units/edge-asr.service").exists()
+
+
+@pytest.mark.parametrize("is_packaged", [True, False])
+def test_a_store_that_is_named_no_more_is_forgotten(root: Path, is_packaged: bool) -> None:
+    packaged = packaged_for_users(root)
+    Service(COMMAND, UNITS, True, root, Systemd(), {"EDGE_ASR_HOME": "/srv/store"}).install("other")
+    if not is_packaged:
+        packaged.unlink()
+    service(root, user=True).install("[Service]\nExecStart=x\n")
+    assert list((root / "etc/systemd/system/edge-asr.service.d").iterdir()) == []
 
 
 def test_the_user_s_service_is_the_user_s_systemd_s(root: Path) -> None:
@@ -88,14 +114,22 @@ def test_the_unit_of_a_package_takes_no_configuration_file(root: Path) -> None:
     with pytest.raises(ConfigurationError, match="takes no --config"):
         service(root, [*COMMAND, "--config", "/etc/other.toml"]).check()
     service(root, ["/home/pi/edge-asr/bin/edge-asr", "serve"]).check()
+    packaged_for_users(root)
+    with pytest.raises(ConfigurationError, match=r"reads ~/\.config/edge-asr/edge-asr\.toml and takes no --config"):
+        service(root, [*COMMAND, "--config", "/etc/other.toml"], user=True).check()
 
 
 def test_a_user_without_a_systemd_of_his_own_is_told_how_to_have_one(root: Path) -> None:
     def no_bus(words: Sequence[str]) -> int:
         raise MachineError(f"`systemctl {' '.join(words)}` failed: no bus")
 
-    with pytest.raises(MachineError, match=r"--user show-environment` failed: no bus; .* loginctl enable-linger"):
-        Service(COMMAND, UNITS, True, root, no_bus).check()
+    def check() -> None:
+        with pytest.raises(MachineError, match=r"--user show-environment` failed: no bus; .* loginctl enable-linger"):
+            Service(COMMAND, UNITS, True, root, no_bus).check()
+
+    check()
+    packaged_for_users(root)
+    check()
 
 
 def test_the_daemon_gets_the_variables_of_its_service() -> None:
