@@ -25,6 +25,9 @@ from tools.arm64_sysroot import sources_of_this_machine
 ARCHITECTURES: Mapping[Machine, str] = {"x86_64": "amd64", "aarch64": "arm64"}
 """Debian's words for what the kernel calls otherwise."""
 
+PROGRAMS = {"mmdebstrap": "mmdebstrap", "arch-test": "arch-test", "bwrap": "bubblewrap"}
+"""What making and entering a system needs of this machine, and Debian's packages of it."""
+
 CPU = "cortex-a72"
 """Emulated for arm64: a Raspberry Pi 4."""
 
@@ -37,6 +40,11 @@ AARCH64_FORMAT = (
     r"\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff:"
 )
 """The head of an ELF executable for aarch64, as the kernel's table of binary formats wants it."""
+
+RETRIES = 5
+"""Of apt, when a mirror does not answer."""
+LAST_WORDS = 4000
+"""Characters of what mmdebstrap said that are shown when it fails."""
 
 PLAIN = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"}
 
@@ -120,15 +128,23 @@ def ensure_root(folder: Path, release: Release, machine: Machine, packages: Sequ
         release: Of Debian.
         machine: Whose programs are in it.
         packages: Beside the essential ones and apt.
+
+    Raises:
+        Failed: It cannot be made, with what was said last.
     """
     if not folder.exists():
         print(f"making {folder}", file=sys.stderr)
         unfinished = folder.with_name(f"{folder.name}.part")
         shutil.rmtree(unfinished, ignore_errors=True)
         mirror = next(source.uri for source in sources_of_this_machine())
-        command = ["mmdebstrap", "--quiet", "--variant=apt", f"--architectures={ARCHITECTURES[machine]}"]
+        command = ["mmdebstrap", "--variant=apt", f"--architectures={ARCHITECTURES[machine]}"]
+        command += [f'--aptopt=Acquire::Retries "{RETRIES}"']
         command += [f"--include={','.join(packages)}"] if packages else []
-        subprocess.run([*command, release, str(unfinished), mirror], check=True)
+        ran = subprocess.run(
+            [*command, release, str(unfinished), mirror], check=False, stderr=subprocess.PIPE, text=True
+        )
+        if ran.returncode != 0:
+            raise Failed(f"mmdebstrap could not make {folder}; its last words:\n{ran.stderr[-LAST_WORDS:]}")
         unfinished.rename(folder)
     return DebianRoot(folder, machine)
 
@@ -154,6 +170,19 @@ def _is_for_arm64(entry: Path) -> bool:
     return "aarch64" in entry.name and "enabled" in entry.read_text()
 
 
-def is_root() -> bool:
-    """Whether we may make systems: devices, owners and formats of programs are root's."""
-    return os.geteuid() == 0
+def why_not(folder: Path, free_mib: int) -> str:
+    """Why no systems can be made on this machine; empty where they can.
+
+    Args:
+        folder: Where they would lie.
+        free_mib: What they take, MiB.
+    """
+    if os.geteuid() != 0:
+        return "making systems is root's: run this with sudo"
+    if (free := shutil.disk_usage(folder).free >> 20) < free_mib:
+        return f"{folder} has {free} MiB free, and {free_mib} MiB are needed; name another place with --folder"
+    for program, package in PROGRAMS.items():
+        ensure_program([program], package)
+    trial = ["bwrap", "--bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-net", "--unshare-pid", "true"]
+    ran = subprocess.run(trial, capture_output=True, check=False, text=True)
+    return f"no namespaces may be made here: {ran.stderr.strip()}" if ran.returncode != 0 else ""

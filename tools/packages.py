@@ -3,35 +3,39 @@
 from __future__ import annotations
 
 import argparse
+import platform
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import NoReturn, get_args
 
 from edge_asr.deployment.bundle import Contents, fill_bundle, write_bundle
 from edge_asr.deployment.own_wheel import own_wheel
 from edge_asr.deployment.target import Machine, Release
-from tools.arm64_programs import CannotEmulate, ensure_program
+from tools.arm64_programs import CannotEmulate
 from tools.arm64_sysroot import CHECKOUT
 from tools.container_recipe import build_image
 from tools.container_trial import try_image
 from tools.debian_package import BUILD_PACKAGES, build, lay_out
-from tools.debian_root import ARCHITECTURES, DebianRoot, Failed, arm64_programs, ensure_root, is_root
+from tools.debian_root import ARCHITECTURES, DebianRoot, Failed, arm64_programs, ensure_root, why_not
 from tools.package_trial import try_bundle, try_package
 
 RECIPE = CHECKOUT / "packaging/container/Containerfile"
-PROGRAMS = {"mmdebstrap": "mmdebstrap", "arch-test": "arch-test", "bwrap": "bubblewrap"}
-"""What this machine needs, and Debian's packages of it; the rest is in the roots."""
-
 STAGES = ("package", "bundle", "container")
-FEWEST: tuple[tuple[Release, Machine], ...] = (("trixie", "x86_64"), ("bookworm", "aarch64"))
+FEWEST = ("trixie-amd64", "bookworm-arm64")
 """Both releases and both machines in two packages."""
-ALL: tuple[tuple[Release, Machine], ...] = (*FEWEST, ("bookworm", "x86_64"), ("trixie", "aarch64"))
+PACKAGES: dict[str, tuple[Release, Machine]] = {
+    f"{release}-{word}": (release, machine) for release in get_args(Release) for machine, word in ARCHITECTURES.items()
+}
+ROOM_MIB = 2000
+"""Of each thing that is tried, with its systems."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,33 +73,51 @@ class Workshop:
 
 def main() -> None:
     options = _parse()
-    if not is_root():
-        sys.exit("tools/packages: making systems is root's: run this with sudo")
+    names = list(PACKAGES) if options.all else options.package or FEWEST
+    stages = options.only or (("package",) if options.package else STAGES)
+    packages = [PACKAGES[name] for name in names] if "package" in stages else []
+    is_emulated = "bundle" in stages or any(machine != platform.machine() for _, machine in packages)
+    tried = [f"package {name}" for name in names if packages] + [stage for stage in stages if stage != "package"]
     try:
-        for program, package in PROGRAMS.items():
-            ensure_program([program], package)
-        with arm64_programs(), tempfile.TemporaryDirectory(dir=options.folder) as folder:
+        if reason := why_not(options.folder, ROOM_MIB * len(tried)):
+            _leave(reason, is_required=not options.where_possible)
+        with (
+            arm64_programs() if is_emulated else nullcontext(),
+            tempfile.TemporaryDirectory(dir=options.folder) as folder,
+        ):
             made = Path(folder)
             systems = options.systems or made
             systems.mkdir(parents=True, exist_ok=True)
-            shop = Workshop(made, systems, own_wheel(made), options.output)
-            _everything(shop, ALL if options.all else FEWEST, options.only or STAGES)
+            _everything(Workshop(made, systems, own_wheel(made), options.output), packages, stages)
     except (CannotEmulate, Failed) as error:
         sys.exit(f"tools/packages: {error}")
+    print(f"tools/packages: all is well with {', '.join(tried)}")
 
 
 def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="tools/packages", description=__doc__)
-    parser.add_argument("--all", action="store_true", help="both Debian releases on both machines")
     parser.add_argument("--only", action="append", choices=STAGES, help="this way of installing; may be repeated")
+    parser.add_argument(
+        "--package", action="append", choices=PACKAGES, help="only this Debian package; may be repeated"
+    )
+    parser.add_argument("--all", action="store_true", help="both Debian releases on both machines")
+    parser.add_argument(
+        "--where-possible", action="store_true", help="say why, and succeed, where no systems can be made"
+    )
     parser.add_argument("--systems", type=Path, help="keep the fresh systems here, and use those that are here")
     parser.add_argument("-o", "--output", type=Path, help="keep the packages and a bundle in this folder")
     parser.add_argument("--folder", type=Path, default=Path("/var/tmp"), help="where systems are made; 8 GB")  # noqa: S108 - an option
     return parser.parse_args()
 
 
+def _leave(reason: str, *, is_required: bool) -> NoReturn:
+    if is_required:
+        sys.exit(f"tools/packages: {reason}")
+    print(f"tools/packages: LEFT OUT, no package was built or installed: {reason}")
+    sys.exit()
+
+
 def _everything(shop: Workshop, packages: Sequence[tuple[Release, Machine]], stages: Sequence[str]) -> None:
-    packages = packages if "package" in stages else ()
     bases: dict[tuple[Release, Machine], None] = dict.fromkeys(packages)
     bases |= {("bookworm", "aarch64"): None} if "bundle" in stages else {}
     builders = [partial(shop.builder, release) for release in {release for release, _ in packages}]

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tools.debian_root import DebianRoot
+import pytest
+
+from tools.debian_root import DebianRoot, why_not
 
 
 def words_after(command: list[str], option: str) -> list[str]:
@@ -28,3 +30,13 @@ def test_an_arm64_system_sees_the_processor_that_is_emulated(tmp_path: Path) -> 
     assert "QEMU_CPU" in words_after(command, "--setenv")
     place = command.index("/proc/cpuinfo")
     assert "CPU part\t: 0xd08" in Path(command[place - 1]).read_text()
+
+
+def test_who_is_not_root_makes_no_systems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    assert "sudo" in why_not(tmp_path, 0)
+
+
+def test_a_disk_that_is_too_small_is_said_before_it_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    assert "MiB free, and 1099511627776 MiB are needed" in why_not(tmp_path, 1 << 40)
