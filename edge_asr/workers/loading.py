@@ -61,24 +61,22 @@ def load_model(configure: Configure, instruments: Instruments = NO_INSTRUMENTS) 
         )
     hotwords = hotword_book(directory, manifest, adapted, configure.hotwords)
     second = load_second(Path(configure.second_model), manifest, settings) if configure.second_model else None
-    # It tells of finals, and of the model's own graph.
-    words_note = "" if second or adapted.graph else manifest.words_note
     spotter = load_spotter(Path(configure.wake_model), manifest, settings.wake) if configure.wake_model else None
     is_written = writes_sentences(manifest) or (second is not None and second.writes_sentences)
     writing = WritingBook(settings.text, manifest.languages, punctuation_of(configure), is_written=is_written)
-    speakers = load_speakers(configure, settings.speakers)
     return LoadedModel(
         engine,
         manifest.languages,
-        manifest.text_case,
-        words_note,
-        book,
-        hotwords,
-        writing,
-        second,
-        spotter,
-        speakers,
-        Calibration(manifest.confidence),
+        text_case=manifest.text_case,
+        # It tells of finals, and of the model's own graph.
+        words_note="" if second or adapted.graph else manifest.words_note,
+        commands=book,
+        hotwords=hotwords,
+        writing=writing,
+        second=second,
+        open_spotter=spotter,
+        speakers=load_speakers(configure, settings.speakers),
+        calibration=Calibration(manifest.confidence),
     )
 
 
