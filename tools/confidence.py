@@ -31,6 +31,7 @@ from edge_asr.clock import MonotonicClock
 from edge_asr.pipeline.confidence import Calibration
 from edge_asr.requests import SessionOptions
 from edge_asr.sessions.decode_loop import DecodeLoop
+from edge_asr.sessions.understanding import Understanding
 from edge_asr.settings import Settings
 from edge_asr.store.voice_activity import installed_vad
 from edge_asr.transcription import transcribe
@@ -102,7 +103,7 @@ def judged_words(name: str, spoken: list[tuple[Path, str]]) -> Iterator[list[Jud
     """Of each recording, what the model gave every recognised word, and whether it is right."""
     store, settings, clock = open_store(), Settings(), MonotonicClock()
     loaded = load_model(pack(store.resolve(name).directory, settings, installed_vad(store)))
-    loop = DecodeLoop(loaded.engine, settings.endpoint, settings.scheduler, clock, text_case=loaded.text_case)
+    loop = DecodeLoop(loaded.engine, settings.endpoint, settings.scheduler, clock, Understanding(loaded.text_case))
     for path, text in spoken:
         ((_, source),) = open_recordings(str(path), "mix", None)
         finals = transcribe(loop, source, SessionOptions(partials=False, is_batch=True), clock).finals

@@ -21,6 +21,7 @@ from edge_asr.clock import MonotonicClock
 from edge_asr.events import Final, Partial
 from edge_asr.requests import SessionOptions
 from edge_asr.sessions.decode_loop import DecodeLoop
+from edge_asr.sessions.understanding import Understanding
 from edge_asr.settings import EndpointSettings, GateSettings, SchedulerSettings, Settings
 from edge_asr.store.voice_activity import installed_vad
 from edge_asr.workers.configuration import pack
@@ -55,7 +56,7 @@ def _hear(loaded: LoadedModel, make: Maker, seconds: float, *, is_batch: bool) -
         EndpointSettings(),
         SchedulerSettings(),
         MonotonicClock(),
-        text_case=loaded.text_case,
+        Understanding(loaded.text_case),
         gate=GateSettings(),
     )
     loop.open("s", SessionOptions(sample_rate_hz=RATE_HZ, is_batch=is_batch))

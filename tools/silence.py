@@ -22,6 +22,7 @@ from edge_asr.events import Final
 from edge_asr.requests import SessionOptions
 from edge_asr.scoring import score
 from edge_asr.sessions.decode_loop import DecodeLoop
+from edge_asr.sessions.understanding import Understanding
 from edge_asr.settings import EndpointSettings, GateSettings, SchedulerSettings, Settings
 from edge_asr.statistics import Block, PairedChange, paired_change
 from edge_asr.workers.configuration import pack
@@ -92,7 +93,7 @@ def _hear_all(loaded: LoadedModel, conversations: Sequence[Conversation], gate: 
             EndpointSettings(),
             SchedulerSettings(),
             MonotonicClock(),
-            text_case=loaded.text_case,
+            Understanding(loaded.text_case),
             gate=gate,
         )
         began_s = time.process_time()

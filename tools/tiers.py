@@ -24,6 +24,7 @@ from edge_asr.events import Final, Notice, Partial
 from edge_asr.requests import SessionOptions
 from edge_asr.scoring import score
 from edge_asr.sessions.decode_loop import DecodeLoop
+from edge_asr.sessions.understanding import Understanding
 from edge_asr.settings import GateSettings, SecondPassSettings, Settings
 from edge_asr.store.voice_activity import installed_vad
 from edge_asr.workers.configuration import pack
@@ -93,9 +94,8 @@ def hear_all(load: Callable[[], tuple[LoadedModel, SecondPassSettings]], clips: 
         settings.endpoint,
         settings.scheduler,
         clock,
-        text_case=loaded.text_case,
+        Understanding(loaded.text_case, second_hearing=loaded.hear_again(InlinePass, second, clock)),
         gate=GateSettings(),
-        second_hearing=loaded.hear_again(InlinePass, second, clock),
     )
     heard = Heard()
     for clip in clips:

@@ -19,6 +19,7 @@ from edge_asr.resources.frequency import read_policies
 from edge_asr.resources.memory import read_process_memory
 from edge_asr.resources.thermal import hottest_celsius
 from edge_asr.sessions.decode_loop import DecodeLoop
+from edge_asr.sessions.understanding import Understanding
 from edge_asr.workers.configuration import WorkerConfiguration, unpack
 from edge_asr.workers.loaded_model import LoadedModel
 
@@ -82,9 +83,11 @@ def _loop(
         settings.endpoint,
         settings.scheduler,
         clock,
-        text_case=loaded.text_case,
-        expect=loaded.expect,
-        second_hearing=loaded.hear_again(make, settings.second_pass, clock),
+        Understanding(
+            text_case=loaded.text_case,
+            expect=loaded.expect,
+            second_hearing=loaded.hear_again(make, settings.second_pass, clock),
+        ),
     )
 
 

@@ -21,6 +21,7 @@ from edge_asr.quantize.decoding_messages import Ready, Recognised
 from edge_asr.requests import SessionOptions
 from edge_asr.resources.memory import read_process_memory
 from edge_asr.sessions.decode_loop import DecodeLoop
+from edge_asr.sessions.understanding import Understanding
 from edge_asr.sources.file import open_file
 from edge_asr.transcription import transcribe
 from edge_asr.workers.configuration import unpack
@@ -55,8 +56,7 @@ def _load(configure: Configure) -> DecodeLoop:
         settings.endpoint,
         settings.scheduler,
         MonotonicClock(),
-        text_case=loaded.text_case,
-        expect=loaded.expect,
+        Understanding(text_case=loaded.text_case, expect=loaded.expect),
     )
 
 

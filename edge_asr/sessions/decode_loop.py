@@ -8,17 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from edge_asr.audio import AudioChunk
 from edge_asr.clock import Clock
-from edge_asr.commands.hotwords import HotwordList
-from edge_asr.commands.listening import OPEN_SPEECH, Listening
 from edge_asr.engines.base import Engine, EngineStream, StreamOptions
 from edge_asr.errors import EdgeAsrError, EngineFailed, ProtocolViolation
 from edge_asr.events import Notice, TranscriptEvent
-from edge_asr.pipeline.confidence import AS_SAID, Calibration
-from edge_asr.pipeline.writing import Writing
 from edge_asr.requests import Resume, SessionOptions
 from edge_asr.sessions.busy_share import BusyShare
 from edge_asr.sessions.credit import Credit
@@ -26,10 +21,9 @@ from edge_asr.sessions.gates import WakeOptions, live_gates, silence_gates, step
 from edge_asr.sessions.intake import Intake
 from edge_asr.sessions.loop_figures import LoopFigures, Progress, progress_of, with_session
 from edge_asr.sessions.scheduler import Scheduler
-from edge_asr.sessions.second_hearing import SecondHearing
 from edge_asr.sessions.session import STEP_S, Session, SessionSettings
-from edge_asr.sessions.speaker_hearing import SpeakerHearing
 from edge_asr.sessions.step_work import StepWork
+from edge_asr.sessions.understanding import AS_THE_ENGINE_SAYS, Understanding
 from edge_asr.settings import EndpointSettings, GateSettings, SchedulerSettings
 from edge_asr.tally import BATCH_SIZES, STEPS_S, WAITS_S, Tally
 
@@ -49,21 +43,6 @@ def _nobody(_session_ids: Sequence[str]) -> None:
     """Nobody wants to know."""
 
 
-def _to_open_speech(_commands: str | None) -> Listening:
-    """Nobody brought what commands are understood with."""
-    return OPEN_SPEECH
-
-
-def _expecting_nothing(_phrases: Sequence[str], _besides: Sequence[str]) -> HotwordList:
-    """Nobody brought what hotwords are spelled with."""
-    return HotwordList()
-
-
-def _as_heard(_options: SessionOptions) -> Writing:
-    """Nobody brought what texts are written with."""
-    return Writing()
-
-
 class DecodeLoop:
     """Sessions, the scheduling policy and the engine."""
 
@@ -73,17 +52,11 @@ class DecodeLoop:
         endpoint: EndpointSettings,
         scheduler: SchedulerSettings,
         clock: Clock,
+        understanding: Understanding = AS_THE_ENGINE_SAYS,
         *,
-        text_case: Literal["as_is", "lower"] = "as_is",
-        calibration: Calibration = AS_SAID,
         gate: GateSettings = NO_GATE,
-        on_native: Callable[[Sequence[str]], None] = _nobody,
-        listen: Callable[[str | None], Listening] = _to_open_speech,
-        expect: Callable[[Sequence[str], Sequence[str]], HotwordList] = _expecting_nothing,
-        write: Callable[[SessionOptions], Writing] = _as_heard,
         wake: WakeOptions | None = None,
-        second_hearing: SecondHearing | None = None,
-        speaker_hearing: SpeakerHearing | None = None,
+        on_native: Callable[[Sequence[str]], None] = _nobody,
         lead_in_s: float = 0.0,
         thread_clock: Clock | None = None,
     ) -> None:
@@ -94,24 +67,15 @@ class DecodeLoop:
             endpoint: When segments are closed.
             scheduler: How ready sessions share a step.
             clock: Where times come from.
-            text_case: Of the model's text.
-            calibration: Of the confidence that it gives words.
+            understanding: What becomes of what the engine hears.
             gate: Which silence of live sessions the engine does not get.
+            wake: What live sessions need before anything is recognised in them; ``None`` for nothing.
             on_native: Told which sessions' audio native code is about to see, and ``()`` when it is back: if it ends
                 the process, somebody knows whose audio it was.
-            listen: What a session listens for that asks for these commands (``SessionOptions.commands``).
-            expect: What the engine is told to expect in a session with these hotwords (``SessionOptions.hotwords``)
-                that listens for these words.
-            write: What the texts of a session with these options go through.
-            wake: What live sessions need before anything is recognised in them; ``None`` for nothing.
-            second_hearing: What hears each segment again for its final.
-            speaker_hearing: What says whose voice each segment is.
             lead_in_s: Audio before what is settled that a loop is to hear first to which a session moves.
             thread_clock: Processor time of the thread that decodes; ``None`` where nobody asks how much its steps take.
         """
-        self._write = write
-        self._expect = expect
-        self._listen = listen
+        self._understanding = understanding
         self._on_native = on_native
         described = engine.describe()
         self._figures = LoopFigures()
@@ -130,8 +94,8 @@ class DecodeLoop:
             sample_rate_hz=engine.sample_rate_hz,
             endpoint=endpoint,
             backlog_s=scheduler.backlog_s,
-            text_case=text_case,
-            calibration=calibration,
+            text_case=understanding.text_case,
+            calibration=understanding.calibration,
             is_append_only=described.is_append_only,
             step_s=step_s,
             steps=steps_of(described) if described.is_streaming and described.chunk_ms else None,
@@ -140,8 +104,8 @@ class DecodeLoop:
             open_gate=silence_gates(gate, described),
             open_live_gate=live_gates(gate, described, wake),
             may_imagine=described.may_imagine,
-            second_hearing=second_hearing,
-            speaker_hearing=speaker_hearing,
+            second_hearing=understanding.second_hearing,
+            speaker_hearing=understanding.speaker_hearing,
         )
         self._members: dict[str, _Member] = {}
         self._stirred: dict[str, Session] = {}
@@ -176,12 +140,12 @@ class DecodeLoop:
         """
         if session_id in self._members:
             raise ValueError(f"session {session_id!r} is open already")
-        listening = self._listen(options.commands)
-        expected = self._expect(options.hotwords, listening.phrases)
+        listening = self._understanding.listen(options.commands)
+        expected = self._understanding.expect(options.hotwords, listening.phrases)
         if expected.mistakes and resume is None:
             notice = Notice(session_id, "hotwords_ignored", expected.account, len(expected.mistakes))
             self._events.append(notice)
-        writing = self._write(options)
+        writing = self._understanding.write(options)
         if resume is None:
             self._events += (Notice(session_id, ignored.code, ignored.why) for ignored in writing.ignored)
         wishes = StreamOptions(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from edge_asr.clock import Clock
-from edge_asr.engines.embedding_pass import InlineEmbedding
-from edge_asr.engines.second_pass import InlinePass
 from edge_asr.sessions.decode_loop import DecodeLoop
 from edge_asr.settings import Settings
 from edge_asr.workers.configuration import WorkerConfiguration
@@ -13,16 +11,5 @@ from edge_asr.workers.loaded_model import LoadedModel
 
 def inline_loop(loaded: LoadedModel, settings: Settings | WorkerConfiguration, clock: Clock) -> DecodeLoop:
     """A loop over all that a model was loaded with, but for the gate of live sessions and wake words."""
-    return DecodeLoop(
-        loaded.engine,
-        settings.endpoint,
-        settings.scheduler,
-        clock,
-        text_case=loaded.text_case,
-        calibration=loaded.calibration,
-        listen=loaded.listen,
-        expect=loaded.expect,
-        write=loaded.write,
-        second_hearing=loaded.hear_again(InlinePass, settings.second_pass, clock),
-        speaker_hearing=loaded.name_speakers(InlineEmbedding, settings.speakers, clock),
-    )
+    understanding = loaded.understanding(settings, clock)
+    return DecodeLoop(loaded.engine, settings.endpoint, settings.scheduler, clock, understanding)

@@ -12,14 +12,15 @@ from edge_asr.commands.hotword_book import HotwordBook
 from edge_asr.commands.hotwords import HotwordList
 from edge_asr.commands.listening import OPEN_SPEECH, Listening
 from edge_asr.engines.base import Engine, SegmentDecoder, Spotter
-from edge_asr.engines.embedding_pass import Embedder, EmbeddingModel
-from edge_asr.engines.second_pass import SecondPass
+from edge_asr.engines.embedding_pass import Embedder, EmbeddingModel, InlineEmbedding
+from edge_asr.engines.second_pass import InlinePass, SecondPass
 from edge_asr.pipeline.confidence import AS_SAID, Calibration
 from edge_asr.pipeline.writing import Writing, WritingBook
 from edge_asr.requests import SessionOptions
 from edge_asr.sessions.second_hearing import SecondHearing
-from edge_asr.sessions.speaker_hearing import SpeakerHearing
-from edge_asr.settings import SecondPassSettings, SpeakerSettings, TextSettings
+from edge_asr.sessions.understanding import Understanding
+from edge_asr.settings import SecondPassSettings, Settings, TextSettings
+from edge_asr.workers.configuration import WorkerConfiguration
 from edge_asr.workers.speaker_loading import LoadedSpeakers
 
 
@@ -82,6 +83,32 @@ class LoadedModel:
         """What the texts of a session with these options go through."""
         return self.writing.of_session(options)
 
+    def understanding(
+        self,
+        settings: Settings | WorkerConfiguration,
+        clock: Clock,
+        hear_again: Callable[[SegmentDecoder], SecondPass] = InlinePass,
+        name_speakers: Callable[[EmbeddingModel], Embedder] = InlineEmbedding,
+    ) -> Understanding:
+        """What sessions make of what the engine hears.
+
+        Args:
+            settings: How long finals are waited for.
+            clock: What that is measured with.
+            hear_again: Where and when the second model decodes; in its turn if not said.
+            name_speakers: Likewise of the model that tells speakers apart.
+        """
+        speakers = self.speakers.hearing(name_speakers, settings.speakers, clock) if self.speakers else None
+        return Understanding(
+            text_case=self.text_case,
+            calibration=self.calibration,
+            listen=self.listen,
+            expect=self.expect,
+            write=self.write,
+            second_hearing=self.hear_again(hear_again, settings.second_pass, clock),
+            speaker_hearing=speakers,
+        )
+
     def hear_again(
         self, make: Callable[[SegmentDecoder], SecondPass], settings: SecondPassSettings, clock: Clock
     ) -> SecondHearing | None:
@@ -95,18 +122,6 @@ class LoadedModel:
         if self.second is None:
             return None
         return SecondHearing(make(self.second.decoder), settings, self.second.text_case, clock)
-
-    def name_speakers(
-        self, make: Callable[[EmbeddingModel], Embedder], settings: SpeakerSettings, clock: Clock
-    ) -> SpeakerHearing | None:
-        """What says whose voice each segment is; ``None`` for nothing.
-
-        Args:
-            make: Where and when the embedding model is asked.
-            settings: How long finals are held back.
-            clock: What that is measured with.
-        """
-        return self.speakers.hearing(make, settings, clock) if self.speakers else None
 
     def takes_preparing(self, options: SessionOptions) -> bool:
         """Whether :meth:`prepare` takes long."""

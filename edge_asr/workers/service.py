@@ -12,7 +12,7 @@ from typing import assert_never
 
 from edge_asr.clock import MonotonicClock, ThreadClock
 from edge_asr.engines.base import SegmentDecoder
-from edge_asr.engines.embedding_pass import BackgroundEmbedding
+from edge_asr.engines.embedding_pass import BackgroundEmbedding, Embedder, EmbeddingModel
 from edge_asr.engines.second_pass import BackgroundPass, SecondPass
 from edge_asr.events import Failed, Final, SessionEnded, TranscriptEvent
 from edge_asr.sessions.credit import Credit
@@ -59,25 +59,20 @@ def serve(link: Link, configure: Configure, model: LoadedModel, ready: Ready, bl
     def wake() -> None:
         service.wake()  # which is there when there is something to wake it for
 
-    def in_background(decoder: SegmentDecoder) -> SecondPass:
+    def hear_in_background(decoder: SegmentDecoder) -> SecondPass:
         return BackgroundPass(decoder, clock, wake)
+
+    def name_in_background(embedding_model: EmbeddingModel) -> Embedder:
+        return BackgroundEmbedding(embedding_model, wake)
 
     loop = DecodeLoop(
         model.engine,
         settings.endpoint,
         settings.scheduler,
         clock,
-        text_case=model.text_case,
-        calibration=model.calibration,
+        model.understanding(settings, clock, hear_in_background, name_in_background),
         gate=settings.gate,
-        listen=model.listen,
-        expect=model.expect,
-        write=model.write,
         wake=WakeOptions(model.open_spotter, settings.wake.listen_ms) if model.open_spotter else None,
-        second_hearing=model.hear_again(in_background, settings.second_pass, clock),
-        speaker_hearing=model.name_speakers(
-            lambda embedding_model: BackgroundEmbedding(embedding_model, wake), settings.speakers, clock
-        ),
         on_native=black_box.write,
         lead_in_s=settings.worker.lead_in_s,
         thread_clock=ThreadClock(),

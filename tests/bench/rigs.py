@@ -18,6 +18,7 @@ from edge_asr.engines.scripted import DecodeHook, ScriptedEngine, ScriptedStream
 from edge_asr.engines.second_pass import InlinePass, Pass
 from edge_asr.sessions.decode_loop import DecodeLoop
 from edge_asr.sessions.second_hearing import SecondHearing
+from edge_asr.sessions.understanding import Understanding
 from edge_asr.settings import EndpointSettings, SchedulerSettings, SecondPassSettings
 from edge_asr.workload import AlignedWord, Clip, ClipAudio
 
@@ -191,7 +192,7 @@ def bench(
         EndpointSettings(silence_ms=silence_ms),
         scheduler,
         clock,
-        second_hearing=None if second_pass_ms is None else second_hearing,
+        Understanding(second_hearing=None if second_pass_ms is None else second_hearing),
     )
     loop.costly = costly
     made = Bench(

@@ -16,6 +16,7 @@ from edge_asr.events import Failed, Final, Notice, Partial, SessionEnded, Transc
 from edge_asr.pipeline.writing import WritingBook
 from edge_asr.requests import Resume, SessionOptions
 from edge_asr.sessions.decode_loop import DecodeLoop
+from edge_asr.sessions.understanding import Understanding
 from edge_asr.settings import GateSettings, SchedulerSettings, TextSettings
 from tests.sessions.conftest import RATE_HZ, RULES, SayingEngine, SayingStream, chunk, of_kind, samples
 
@@ -301,7 +302,9 @@ def test_hotwords_reach_the_engine_and_the_session_is_told_which_do_not(engine: 
             asked.append(options)
             return super().open_stream(options)
 
-    loop = DecodeLoop(RememberingEngine(), RULES, SchedulerSettings(), ManualClock(1), expect=lambda *_words: expected)
+    loop = DecodeLoop(
+        RememberingEngine(), RULES, SchedulerSettings(), ManualClock(1), Understanding(expect=lambda *_words: expected)
+    )
     loop.open("a", SessionOptions(hotwords=("hall", "?")))
     loop.feed("a", chunk(100))
     notices = of_kind(run(loop), Notice)
@@ -312,7 +315,7 @@ def test_hotwords_reach_the_engine_and_the_session_is_told_which_do_not(engine: 
 
 def test_a_session_that_goes_on_elsewhere_is_not_told_again(engine: SayingEngine) -> None:
     ignored = HotwordList((), ("hotword 1: '?' cannot be spelled",))
-    loop = DecodeLoop(engine, RULES, SchedulerSettings(), ManualClock(1), expect=lambda *_words: ignored)
+    loop = DecodeLoop(engine, RULES, SchedulerSettings(), ManualClock(1), Understanding(expect=lambda *_words: ignored))
     loop.open("a", SessionOptions(), Resume(position_s=1.0, segment=0))
     assert of_kind(run(loop), Notice) == []
 
@@ -320,7 +323,7 @@ def test_a_session_that_goes_on_elsewhere_is_not_told_again(engine: SayingEngine
 def test_finals_are_written_as_asked_with_the_text_as_heard_beside(engine: SayingEngine) -> None:
     engine.scripts = [[(100, "twenty"), (200, "five")]]
     book = WritingBook(TextSettings(), ["en"])
-    loop = DecodeLoop(engine, RULES, SchedulerSettings(), ManualClock(1), write=book.of_session)
+    loop = DecodeLoop(engine, RULES, SchedulerSettings(), ManualClock(1), Understanding(write=book.of_session))
     loop.open("a", SessionOptions(itn=True))
     loop.feed("a", chunk(300))
     loop.finish("a")
@@ -342,7 +345,7 @@ def test_the_text_as_heard_is_not_said_twice(engine: SayingEngine) -> None:
 
 def test_what_a_text_cannot_be_written_as_is_told(engine: SayingEngine) -> None:
     book = WritingBook(TextSettings(), ["de"])
-    loop = DecodeLoop(engine, RULES, SchedulerSettings(), ManualClock(1), write=book.of_session)
+    loop = DecodeLoop(engine, RULES, SchedulerSettings(), ManualClock(1), Understanding(write=book.of_session))
     loop.open("a", SessionOptions(itn=True))
     assert [notice.code for notice in of_kind(run(loop), Notice)] == ["itn_ignored"]
 

@@ -16,6 +16,7 @@ from edge_asr.requests import Resume, SessionOptions
 from edge_asr.sessions.decode_loop import DecodeLoop
 from edge_asr.sessions.second_hearing import SecondHearing
 from edge_asr.sessions.session import Session, SessionSettings
+from edge_asr.sessions.understanding import Understanding
 from edge_asr.settings import SchedulerSettings, SecondPassSettings
 from tests.sessions.conftest import RATE_HZ, RULES, SayingEngine, chunk, decode_all, of_kind
 
@@ -259,8 +260,8 @@ def test_a_loop_asks_again_at_the_deadline_and_knows_whose_audio_is_heard(
         RULES,
         SchedulerSettings(),
         clock,
+        Understanding(second_hearing=hearing),
         on_native=lambda ids: seen.append(tuple(ids)),
-        second_hearing=hearing,
     )
     loop.open("s", SessionOptions(sample_rate_hz=4000))
     loop.feed("s", AudioChunk(np.full(1000, 0.1, np.float32), RATE_HZ, 0, 1))

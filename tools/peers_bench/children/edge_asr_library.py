@@ -13,6 +13,7 @@ from edge_asr.clock import MonotonicClock
 from edge_asr.events import Failed, Final
 from edge_asr.requests import SessionOptions
 from edge_asr.sessions.decode_loop import DecodeLoop
+from edge_asr.sessions.understanding import Understanding
 from edge_asr.settings import Settings
 from edge_asr.transcription import transcribe
 from edge_asr.workers.configuration import pack
@@ -30,7 +31,7 @@ class Recogniser:
         loaded = load_model(pack(Path(options["directory"]), settings, vad))
         self._clock = MonotonicClock()
         self._loop = DecodeLoop(
-            loaded.engine, settings.endpoint, settings.scheduler, self._clock, text_case=loaded.text_case
+            loaded.engine, settings.endpoint, settings.scheduler, self._clock, Understanding(loaded.text_case)
         )
         self._given = 0
         self._texts: list[str] = []
