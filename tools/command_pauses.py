@@ -2,8 +2,8 @@
 
 ::
 
-    python tools/command_pauses.py                          # for models that write what they hear
-    python tools/command_pauses.py -m moonshine-tiny-en     # for one that is decoded under a constraint
+    python -m tools.command_pauses                          # for models that write what they hear
+    python -m tools.command_pauses -m moonshine-tiny-en     # for one that is decoded under a constraint
 
 A session brings Home Assistant's sentences (``home-assistant-intents``), the entities of ``tools/grammars/home.yaml``
 and ``--names`` made-up ones. While the set is made ready on one thread, as in the worker, another wants to go on every
@@ -18,17 +18,15 @@ import json
 import random
 import threading
 import time
-from pathlib import Path
 
-import home_assistant_intents
 import yaml
 
 from edge_asr.cli.stores import open_store
 from edge_asr.commands.book import CommandBook, ListenerMaker, constrained, nearest
 from edge_asr.engines.base64_vocabulary import read_vocabulary
 from edge_asr.settings import CommandSettings
+from tools.home_sentences import HOME, english_sentences
 
-HOME = Path(__file__).resolve().parent / "grammars" / "home.yaml"
 SYLLABLES = ("ba", "ke", "li", "mo", "nu", "ra", "si", "to", "ve", "da")
 TABLES = ("intents", "lists", "expansion_rules")
 
@@ -80,8 +78,7 @@ def maker(name: str | None) -> ListenerMaker:
 
 def templates(names: int) -> str:
     """Home Assistant's sentences with everything they may be about, as one text."""
-    path = Path(home_assistant_intents.__file__).parent / "data" / "en.json"
-    merged = json.loads(path.read_text(encoding="utf-8"))
+    merged = english_sentences()
     home = yaml.safe_load(HOME.read_text(encoding="utf-8"))
     for table in TABLES:
         merged.setdefault(table, {}).update(home.get(table, {}))

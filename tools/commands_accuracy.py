@@ -32,6 +32,7 @@ from typing import Any
 import numpy as np
 import soundfile
 import soxr
+from home_sentences import command_files, english_sentences, without_wildcards
 from prompts import load_prompts
 
 from edge_asr.audio import Float32Array
@@ -51,7 +52,6 @@ from edge_asr.store.locations import store_locations
 from edge_asr.store.store import ModelStore
 
 RATE_HZ = 16_000
-HOME = Path(__file__).resolve().parent / "grammars" / "home.yaml"
 THRESHOLDS = (0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 0.99)
 POISSON_95 = {0: 3.0, 1: 4.74, 2: 6.3, 3: 7.75, 4: 9.15, 5: 10.51}
 """Upper bound of the expectation, by the count that was seen."""
@@ -122,7 +122,7 @@ def main() -> None:
     else:
         ears = {
             "orders": Ear(decoder, grammar(data() / "barista" / "grammar.yaml")),
-            "home": Ear(decoder, read_templates({"home-assistant-intents": closed_home(), **read_command_files(HOME)})),
+            "home": Ear(decoder, smart_home()),
         }
         clips = others(options.pcm, options.every)
     rows = []
@@ -178,14 +178,8 @@ def grammar(*paths: Path) -> CommandSet:
     return read_templates({name: text for path in paths for name, text in read_command_files(path).items()})
 
 
-def closed_home() -> str:
-    """Home Assistant's own sentences without wildcards, which take any words: nothing said of them would be false."""
-    import home_assistant_intents
-
-    path = Path(home_assistant_intents.__file__).parent / "data" / "en.json"
-    everything = json.loads(path.read_text(encoding="utf-8"))
-    everything["lists"] = {name: slots for name, slots in everything["lists"].items() if not slots.get("wildcard")}
-    return json.dumps(everything)
+def smart_home() -> CommandSet:
+    return read_templates(command_files(without_wildcards(english_sentences())))
 
 
 def samples(path: Path) -> Float32Array:

@@ -20,10 +20,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from home_sentences import command_files, english_sentences
+
 if TYPE_CHECKING:
     from edge_asr.commands.network import Network
 
-HOME = Path(__file__).resolve().parent / "grammars" / "home.yaml"
 SEED = 8
 FEWEST_WORDS, MOST_WORDS = 2, 12
 
@@ -46,15 +47,12 @@ def main() -> None:
 
 def draw(count: int) -> Iterator[dict[str, object]]:
     """Sentences with what they mean, none twice."""
-    import home_assistant_intents
-
     from edge_asr.commands.interpretation import interpret
     from edge_asr.commands.templates import read_templates
 
-    path = Path(home_assistant_intents.__file__).parent / "data" / "en.json"
-    everything = json.loads(path.read_text(encoding="utf-8"))
-    del everything["skip_words"]  # nobody strings as many of them together as chance does
-    commands = read_templates({str(path): json.dumps(everything), str(HOME): HOME.read_text(encoding="utf-8")})
+    sentences = english_sentences()
+    del sentences["skip_words"]  # nobody strings as many of them together as chance does
+    commands = read_templates(command_files(sentences))
     chance = random.Random(SEED)  # noqa: S311  no secret
     known: set[str] = set()
     while len(known) < count:

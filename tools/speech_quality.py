@@ -21,11 +21,9 @@ from typing import Any
 
 import numpy as np
 from commands_accuracy import (
-    HOME,
     POISSON_95,
     Clip,
     Ear,
-    closed_home,
     data,
     grammar,
     hours,
@@ -34,14 +32,13 @@ from commands_accuracy import (
     others,
     samples,
     score_of,
+    smart_home,
 )
 from prompts import load_prompts
 from tiers import hear_all, load_tier
 
 from edge_asr.audio import Float32Array
 from edge_asr.cli.stores import DICTATION_MODEL
-from edge_asr.commands.files import read_command_files
-from edge_asr.commands.templates import read_templates
 from edge_asr.pipeline.itn import InverseNormaliser
 from edge_asr.scoring import score
 from edge_asr.settings import CommandSettings
@@ -150,7 +147,7 @@ def _false_commands(options: argparse.Namespace) -> dict[str, Any]:
     decoder = load_decoder()
     ears = {
         "orders": Ear(decoder, grammar(data() / "barista" / "grammar.yaml")),
-        "home": Ear(decoder, read_templates({"home-assistant-intents": closed_home(), **read_command_files(HOME)})),
+        "home": Ear(decoder, smart_home()),
     }
     rows = [ears[name].row(clip, name) for clip, name in _held_against(ears, options.every)]
     false = [row for row in rows if score_of(row) > CommandSettings().min_score]

@@ -1,0 +1,26 @@
+"""Home Assistant's sentences as the tools take them."""
+
+from __future__ import annotations
+
+import json
+
+from tools.home_sentences import HOME, command_files, english_sentences, without_wildcards
+
+
+def test_lists_that_take_any_words_are_left_out_and_nothing_else() -> None:
+    book = {
+        "intents": {"HassTurnOn": {}},
+        "lists": {"area": {"values": ["hall"]}, "todo": {"wildcard": True}, "level": {"range": {"from": 0}}},
+    }
+    closed = without_wildcards(book)
+    assert closed["intents"] == book["intents"]
+    assert list(closed["lists"]) == ["area", "level"]
+    assert "todo" in book["lists"]
+
+
+def test_the_packages_sentences_come_with_the_entities_of_the_home() -> None:
+    sentences = english_sentences()
+    files = command_files(sentences)
+    assert "HassTurnOn" in sentences["intents"]
+    assert json.loads(files["home-assistant-intents"]) == sentences
+    assert files[str(HOME)] == HOME.read_text(encoding="utf-8")
