@@ -1,8 +1,7 @@
 """Synthesise speech into shards: ``make_data.py DATA --assets ASSETS --engine kokoro --hours 1.5``.
 
-A shard is a pair of files: ``kokoro-train-0003.pcm`` (16-bit mono, 16 kHz, utterances one after another) and
-``kokoro-train-0003.jsonl`` (a line an utterance: label, voice, offset and length in samples). A finished shard is
-never touched again, so an interrupted run continues, and training may begin on the shards that exist.
+Shards are as in ``corpus.py``. A finished shard is never touched again, so an interrupted run continues, and training
+may begin on the shards that exist.
 The seed of an utterance is its engine, set and shard number: the same command makes the same data.
 """
 
@@ -12,11 +11,14 @@ import argparse
 import json
 import random
 import time
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import text
 import voices
+from corpus import write_shard
 
 SHARD_UTTERANCES = 100
 
@@ -34,32 +36,26 @@ def trim(sound: voices.Float32Array) -> voices.Float32Array:
     return sound[max(0, loud[0] - 800) : loud[-1] + 800]
 
 
-def make_shard(engine: voices.Synthesiser, part: str, said: str, stem: Path, utterances: int) -> float:
-    """Write one shard; returns its seconds of speech. The ``.jsonl`` appears last, when all is complete."""
-    seed = stem.name
+def speak(
+    engine: voices.Synthesiser, part: str, said: str, seed: str
+) -> Iterator[tuple[str, str, voices.Float32Array]]:
+    """The utterances of one shard: label, voice and samples; those without speech are left out."""
     draw = random.Random(seed)  # noqa: S311 - repeatable, not secret
     pool = engine.voices if part == "train" else engine.held_out
     source = text.sentences(SAID[said] if part == "train" else text.TEST, seed)
-    lines, total = [], 0
-    with stem.with_suffix(".pcm").open("wb") as pcm:
-        for _ in range(utterances):
-            spoken, voice = next(source), draw.choice(pool)
-            speed = draw.uniform(*SPEEDS[said]) if part == "train" else 1.0
-            sound = trim(engine.say(spoken, voice, speed, draw.randrange(1 << 30)))
-            if sound.size < 2400:
-                continue
-            gain = 10 ** (draw.uniform(-12, 0) / 20) * 0.9 / float(np.abs(sound).max())
-            pcm.write((sound * gain * 32767).astype("<i2").tobytes())
-            lines.append({"text": text.label(spoken), "voice": voice, "offset": total, "samples": sound.size})
-            total += sound.size
-    unfinished = stem.with_suffix(".part")
-    unfinished.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="ascii")
-    unfinished.rename(stem.with_suffix(".jsonl"))
-    return total / voices.RATE_HZ
+    for spoken in islice(source, SHARD_UTTERANCES):
+        voice = draw.choice(pool)
+        speed = draw.uniform(*SPEEDS[said]) if part == "train" else 1.0
+        sound = trim(engine.say(spoken, voice, speed, draw.randrange(1 << 30)))
+        if sound.size < 2400:
+            continue
+        gain = 10 ** (draw.uniform(-12, 0) / 20) * 0.9 / float(np.abs(sound).max())
+        yield text.label(spoken), voice, sound * gain
 
 
 def shard_seconds(listing: Path) -> float:
-    return sum(json.loads(line)["samples"] for line in listing.open(encoding="ascii")) / voices.RATE_HZ
+    rows = map(json.loads, listing.read_text(encoding="ascii").splitlines())
+    return sum(row["samples"] for row in rows) / voices.RATE_HZ
 
 
 def main() -> None:
@@ -83,7 +79,8 @@ def main() -> None:
         if listing.exists():
             seconds += shard_seconds(listing)
         else:
-            seconds += make_shard(engine, args.part, args.said, args.data / name, SHARD_UTTERANCES)
+            samples = write_shard(args.data / name, speak(engine, args.part, args.said, seed=name))
+            seconds += samples / voices.RATE_HZ
         number += step
         print(f"{name} {seconds / 3600:.2f} h {time.monotonic() - began:.0f} s", flush=True)
 

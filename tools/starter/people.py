@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import soundfile
 import text
-from corpus import Float32Array
+from corpus import Float32Array, write_shard
 from make_data import trim
 
 ENGINE = "people"
@@ -34,26 +34,14 @@ def spoken_orders(folder: Path) -> Iterator[tuple[Path, str]]:
         [*command, *sorted(labels)], cwd=folder, check=True, stdout=subprocess.PIPE, encoding="utf-8"
     ).stdout
     for transcript in map(json.loads, heard.splitlines()):
-        slots = _tidy(labels[transcript["file"]]["slots"])
+        slots = _with_single_spaces(labels[transcript["file"]]["slots"])
         found = [segment for segment in transcript["segments"] if segment.get("intent")]
-        if len(found) == 1 and _tidy(found[0]["slots"]) == slots:
+        if len(found) == 1 and _with_single_spaces(found[0]["slots"]) == slots:
             yield folder / transcript["file"], text.label(found[0]["text"])
 
 
-def _tidy(slots: dict[str, str]) -> dict[str, str]:
+def _with_single_spaces(slots: dict[str, str]) -> dict[str, str]:
     return {name: " ".join(value.split()) for name, value in slots.items()}
-
-
-def write_shard(orders: list[tuple[Path, str]], stem: Path) -> None:
-    """16-bit mono at 16 kHz, the ``.jsonl`` last, as ``make_data.py`` writes them."""
-    lines, total = [], 0
-    with stem.with_suffix(".pcm").open("wb") as pcm:
-        for path, words in orders:
-            sound = trim(_sound(path))
-            pcm.write((sound * 32767).astype("<i2").tobytes())
-            lines.append({"text": words, "voice": "person", "offset": total, "samples": sound.size})
-            total += sound.size
-    stem.with_suffix(".jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="ascii")
 
 
 def _sound(path: Path) -> Float32Array:
@@ -74,7 +62,9 @@ def main() -> None:
     paths = [args.barista / name for name in names]
     for first, part in enumerate(("test", "train")):
         chosen = [(path, orders[path]) for path in paths[first::2] if path in orders]
-        write_shard(chosen, args.data / f"{ENGINE}-{part}-0000")
+        write_shard(
+            args.data / f"{ENGINE}-{part}-0000", ((words, "person", trim(_sound(path))) for path, words in chosen)
+        )
         print(f"{part}: {len(chosen)} orders")
 
 
