@@ -52,8 +52,10 @@ class Report:
     steps: StepSums
     live_steps: float
     """Streams of sessions somebody waits for, in those steps."""
+    audio_s: float
+    """Audio of all sessions that was decoded."""
     live_audio_s: float
-    """Audio of such sessions that was decoded."""
+    """Of it, that of sessions somebody waits for."""
     live_decode_s: float
     """Time in the engine that it took."""
     live_sessions: int
@@ -81,7 +83,8 @@ class WorkerLoad:
         """What a step of one stream takes, as measured when the model was loaded; 0 for not known."""
         self._talked_s = PRIOR_S * settings.talk_share
         self._listened_s = PRIOR_S
-        self._audio_s = self._decode_s = 0.0
+        self._audio_s = self._live_audio_s = 0.0
+        self._around_s = self._live_decode_s = 0.0
         self._correction = 1.0
         self.busy = 0.0
         """Share of the last report's time that was spent in the engine."""
@@ -95,8 +98,10 @@ class WorkerLoad:
         keep = 0.5 ** (report.seconds / TALK_HALF_LIFE_S)
         self._talked_s = keep * self._talked_s + self._talking(report) * report.seconds
         self._listened_s = keep * self._listened_s + report.live_sessions * report.seconds
-        self._audio_s = keep * self._audio_s + report.live_audio_s
-        self._decode_s = keep * self._decode_s + report.live_decode_s + report.steps.around_seconds
+        self._audio_s = keep * self._audio_s + report.audio_s
+        self._around_s = keep * self._around_s + report.steps.around_seconds
+        self._live_audio_s = keep * self._live_audio_s + report.live_audio_s
+        self._live_decode_s = keep * self._live_decode_s + report.live_decode_s
         # A model of whole stretches has no steps that come at a time: decoding one stretch makes all others wait.
         if self.chunk_s and report.late_steps > LATE_SHARE * report.live_steps:
             self._correction = max(LEAST_CORRECTION, self._correction * LATE_FACTOR)
@@ -128,10 +133,15 @@ class WorkerLoad:
 
     @property
     def _by_audio(self) -> float:
-        """For models that decode whole stretches of speech: by the time that a second of audio takes."""
-        if self._audio_s < YOUNG_S or not self._decode_s:
+        """For models that decode whole stretches of speech: by the time that a second of audio takes.
+
+        What is done around the steps is known of all sessions together: recordings, which may bring most of the audio,
+        have their share of it.
+        """
+        if self._live_audio_s < YOUNG_S or not self._live_decode_s:
             return self._by_profile
-        return self._settings.max_load * self._audio_s / self._decode_s
+        seconds = self._live_decode_s / self._live_audio_s + self._around_s / self._audio_s
+        return self._settings.max_load / seconds
 
     @property
     def _by_profile(self) -> float:

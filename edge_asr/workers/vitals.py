@@ -100,6 +100,7 @@ class Vitals:
                     around_seconds=max(0.0, stats.around_s - before.around_s),
                 ),
                 live_steps=stats.live_streams - before.live_streams,
+                audio_s=stats.audio_s - before.audio_s,
                 live_audio_s=stats.live_audio_s - before.live_audio_s,
                 live_decode_s=stats.live_decode_s - before.live_decode_s,
                 live_sessions=live_sessions,

@@ -24,6 +24,7 @@ def report(
         seconds=seconds,
         steps=StepSums(steps, steps, steps, steps * step_s, steps * step_s, around_s),
         live_steps=steps,
+        audio_s=talking * seconds,
         live_audio_s=talking * seconds,
         live_decode_s=steps * step_s,
         live_sessions=sessions,
@@ -68,6 +69,20 @@ def test_a_model_of_whole_stretches_is_held_up_by_the_work_around_it() -> None:
     load = loaded(chunk_s=0.0)
     load.report(report(10, 10, seconds=2, step_s=0.032, around_s=2.0))
     assert load.capacity == pytest.approx(4.5)
+
+
+def test_recordings_beside_live_sessions_take_nothing_from_a_model_of_whole_stretches() -> None:
+    """Four talk in every other minute, and what time they leave goes to recordings, as in a worker."""
+    decode_s, around_s = 0.1, 0.05  # that a second of anybody's audio takes
+    load = loaded(chunk_s=0.0)
+    seen = []
+    for second in range(600):
+        live = 4.0 if second // 60 % 2 == 0 else 0.0
+        audio_s = 1.0 / (decode_s + around_s)
+        steps = StepSums(2.0, 2.0, 2.0, audio_s * decode_s, audio_s * decode_s, audio_s * around_s)
+        load.report(Report(1.0, steps, live, audio_s, live, live * decode_s, 4, 0))
+        seen.append(load.capacity)
+    assert seen[3:] == pytest.approx([0.9 / (decode_s + around_s)] * 597)
 
 
 def test_new_sessions_are_expected_to_talk_all_the_time() -> None:

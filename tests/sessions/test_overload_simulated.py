@@ -68,7 +68,16 @@ class World:
         """The worker reports, and the sensors are read."""
         live = self._sums.streams
         self._load.report(
-            Report(1.0, self._sums, live, live * CHUNK_S, self._sums.seconds, len(self._opened_s), self._late)
+            Report(
+                seconds=1.0,
+                steps=self._sums,
+                live_steps=live,
+                audio_s=live * CHUNK_S,
+                live_audio_s=live * CHUNK_S,
+                live_decode_s=self._sums.seconds,
+                live_sessions=len(self._opened_s),
+                late_steps=self._late,
+            )
         )
         self._policy.heat = Heat(frequency_share=2 / 3 if at_s >= self._heats_at_s else 1.0)
         self._sums, self._late = StepSums(), 0
