@@ -86,7 +86,7 @@ def _of_models(wishes: Wishes, settings_of_model: SettingsOf) -> _Measured:
     store = open_store()
     settings = settings_of_model("")
     named = [store.resolve(name) for name in wishes.models] or [choose_model(store, settings.model)]
-    tiers = Tiers.of(store, named, settings.second_pass)
+    tiers = Tiers.of(store, named, settings.second_pass, is_asked_for=wishes.asks_for_second_pass)
     models = tiers.models
     workload = Workloads(wishes.audio)
     topology = read_topology()

@@ -1,4 +1,4 @@
-"""Which models a bench sets beside each other: those that were named, and with a second pass what it is judged by."""
+"""Which models a bench sets beside each other: those that were named, and with a second pass what that is judged by."""
 
 from __future__ import annotations
 
@@ -21,13 +21,19 @@ class Tiers:
     """``None`` where none is configured, or no model takes one."""
 
     @classmethod
-    def of(cls, store: ModelStore, named: Sequence[InstalledModel], settings: SecondPassSettings) -> Tiers:
-        """The models that were named, with the second pass of the settings.
+    def of(
+        cls, store: ModelStore, named: Sequence[InstalledModel], settings: SecondPassSettings, *, is_asked_for: bool
+    ) -> Tiers:
+        """The models that were named, with the second pass of the settings where it was asked for.
 
         Raises:
             ModelError: The second model is not installed.
             ConfigurationError: It does not hear whole segments.
         """
+        if not is_asked_for:
+            if any(_would_have(model, settings) for model in named):
+                remark(_not_measured(settings.model))
+            return cls(tuple(named), None)
         behind = [second_model(store, model.manifest, settings) for model in named]
         second = next((model for model in behind if model), None)
         if second is None:
@@ -43,4 +49,15 @@ class Tiers:
         if self.second is None:
             return ("",)
         name = self.second.manifest.name
-        return ("",) if why_no_second_model(model.manifest, SecondPassSettings(name)) else ("", name)
+        return ("", name) if _would_have(model, SecondPassSettings(name)) else ("",)
+
+
+def _would_have(model: InstalledModel, settings: SecondPassSettings) -> bool:
+    return bool(settings.model) and not why_no_second_model(model.manifest, settings)
+
+
+def _not_measured(second: str) -> str:
+    return (
+        f"the configured second pass, {second}, is left out; `--second-pass {second}` measures each model without it, "
+        f"with it behind, and {second} alone"
+    )

@@ -30,6 +30,8 @@ class Wishes:
     spinning: tuple[bool, ...] | None
     streams: tuple[int, ...]
     pieces_ms: tuple[int, ...]
+    asks_for_second_pass: bool
+    """Whether it was named, if only to say that there is none: one that is configured is not measured unasked."""
     url: str
     token_file: str | None
     soak_s: float
@@ -101,6 +103,7 @@ class Wishes:
             spinning={"off": (False,), "on": (True,), "both": (False, True)}[spinning] if spinning else None,
             streams=parse_numbers(streams, "--streams", 1, 1000),
             pieces_ms=parse_numbers(pieces, "--pieces", 10, 5000),
+            asks_for_second_pass=second_pass is not None,
             url=url or "",
             token_file=token_file,
             soak_s=soak_s,

@@ -25,8 +25,9 @@ def store(tmp_path: Path) -> ModelStore:
     return ModelStore(StoreLocations((tmp_path,), tmp_path))
 
 
-def tiers(store: ModelStore, *names: str, second: str) -> Tiers:
-    return Tiers.of(store, [store.resolve(name) for name in names], SecondPassSettings(second))
+def tiers(store: ModelStore, *names: str, second: str, is_asked_for: bool = True) -> Tiers:
+    named = [store.resolve(name) for name in names]
+    return Tiers.of(store, named, SecondPassSettings(second), is_asked_for=is_asked_for)
 
 
 def names_of(models: tuple[InstalledModel, ...]) -> list[str]:
@@ -49,6 +50,27 @@ def test_without_a_second_pass_models_are_measured_as_named(store: ModelStore) -
     found = tiers(store, "small", "better", second="")
     assert (names_of(found.models), found.second) == (["small", "better"], None)
     assert found.behind(found.models[0]) == ("",)
+
+
+@pytest.mark.parametrize("second", ["better", "nonesuch"])
+def test_a_second_pass_that_is_only_configured_is_said_to_be_left_out(
+    store: ModelStore, capsys: pytest.CaptureFixture[str], second: str
+) -> None:
+    found = tiers(store, "small", second=second, is_asked_for=False)
+    assert (names_of(found.models), found.second) == (["small"], None)
+    assert found.behind(found.models[0]) == ("",)
+    assert capsys.readouterr().err == (
+        f"edge-asr: note: the configured second pass, {second}, is left out; `--second-pass {second}` measures each "
+        f"model without it, with it behind, and {second} alone\n"
+    )
+
+
+@pytest.mark.parametrize(("name", "second"), [("small", ""), ("better", "better")])
+def test_where_no_second_pass_would_be_served_nothing_is_said_of_it(
+    store: ModelStore, capsys: pytest.CaptureFixture[str], name: str, second: str
+) -> None:
+    assert names_of(tiers(store, name, second=second, is_asked_for=False).models) == [name]
+    assert capsys.readouterr().err == ""
 
 
 def test_a_model_that_does_not_stream_has_none_behind_it_and_says_so(

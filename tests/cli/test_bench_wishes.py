@@ -72,6 +72,11 @@ def test_words_win_over_the_configuration():
     assert (sweep.providers, sweep.windows_ms) == (("cpu", "xnnpack"), (0, 20))
 
 
+@pytest.mark.parametrize(("word", "is_asked_for"), [(None, False), ("", True), ("moonshine-tiny-en", True)])
+def test_a_second_pass_is_asked_for_by_naming_it_or_none(word, is_asked_for):
+    assert wishes(second_pass=word).asks_for_second_pass == is_asked_for
+
+
 def test_a_soak_is_one_long_paced_run():
     soak = wishes(soak="30m", mode="both", repetitions=5)
     assert (soak.modes, soak.seconds, soak.repetitions, soak.soak_s) == (("paced",), 1800.0, 1, 1800.0)
