@@ -42,12 +42,13 @@ def _bench() -> dict[str, Any]:
 def _selftest() -> dict[str, Any]:
     (_, model), components = msgspec.json.schema_components((SelfTest, ModelIdentity), ref_template="#/$defs/{name}")
     own = components.pop("SelfTest")
+    second = {"anyOf": [model, {"type": "null"}], "description": "What hears each segment again, where one is served."}
     return {
         "$schema": _DIALECT,
         "title": "edge-asr selftest --json",
         "type": "object",
-        "properties": {**own["properties"], "model": model, **_SURROUNDINGS},
-        "required": [*own["required"], "model", *_SURROUNDINGS],
+        "properties": {**own["properties"], "model": model, "second_pass": second, **_SURROUNDINGS},
+        "required": [*own["required"], "model", "second_pass", *_SURROUNDINGS],
         "$defs": components,
     }
 

@@ -23,6 +23,7 @@ from edge_asr.bench.gate import (
 )
 from edge_asr.bench.provider_choice import ProviderChoice, compare_providers, partial_sentences
 from edge_asr.bench.run import measure_once
+from edge_asr.bench.tiers import skipped_sentences
 from edge_asr.errors import EdgeAsrError
 from edge_asr.resources.topology import Topology
 from edge_asr.scoring import metric_of
@@ -80,7 +81,8 @@ class SelfTest(msgspec.Struct, frozen=True, kw_only=True):
     providers: ProviderChoice | None = None
     """The configured provider beside the others that run the model here; nothing where there are none."""
     notes: tuple[str, ...] = ()
-    """What a reader should know and no gate says: operators that the provider left to the CPU."""
+    """What a reader should know and no gate says: operators that the provider left to the CPU, finals that the second
+    pass did not write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,7 @@ def self_test(
         results=tuple(results),
         remedies=remedies,
         providers=providers,
-        notes=tuple(partial_sentences(results)),
+        notes=(*partial_sentences(results), *skipped_sentences(results)),
     )
 
 

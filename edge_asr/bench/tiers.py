@@ -33,6 +33,13 @@ def tier_sentences(results: Sequence[Result]) -> Iterator[str]:
             yield f"{configuration.label()}: {'; '.join(parts)}"
 
 
+def skipped_sentences(results: Sequence[Result]) -> Iterator[str]:
+    """One for each configuration in which the second pass did not write every final."""
+    for result in results:
+        for part in _skipped(result.figures):
+            yield f"{result.configuration.label()}: {part}; see docs/two-pass.md"
+
+
 def _compared(before: Mapping[str, Figure], after: Mapping[str, Figure]) -> Iterator[str]:
     for name, title in _COMPARED:
         first, second = (figures[name].value if name in figures else None for figures in (before, after))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -29,6 +29,7 @@ from edge_asr.resources.topology import Topology, read_topology
 from edge_asr.settings import Settings
 from edge_asr.store.store import InstalledModel, ModelStore
 from edge_asr.store.voice_activity import installed_vad
+from edge_asr.workers.models import second_model, why_no_second_model
 
 EXPECTED_S: dict[Length, float] = {"quick": 20, "default": 90, "long": 750}
 
@@ -44,9 +45,12 @@ def run_job(model_name: str, length: str, gate_file: Path | None, json_path: Pat
     store = open_store()
     model = choose_model(store, model_name or settings.model)
     extent = EXTENTS[cast("Length", length)]
-    remark(f"testing {model.manifest.name}; this takes about {EXPECTED_S[cast('Length', length)]:.0f} s")
-    topology = read_topology()
-    make = _Tasks(store, settings, topology)
+    make = Tasks(store, settings, read_topology())
+    second = make.second_of(model)
+    if why_alone := why_no_second_model(model.manifest, settings.second_pass):
+        remark(why_alone)
+    served = f"{model.manifest.name}, then {second.manifest.name}" if second else model.manifest.name
+    remark(f"testing {served}; this takes about {EXPECTED_S[cast('Length', length)]:.0f} s")
     task = make.as_configured(model)
     outcome = self_test(
         task,
@@ -59,16 +63,16 @@ def run_job(model_name: str, length: str, gate_file: Path | None, json_path: Pat
         other_providers=lambda: make.on_other_providers(model),
     )
     board = read_board()
-    document = _document(outcome, model, length, gates, board)
+    document = _document(outcome, model, second, length, gates, board)
     if json_path is not None:
         write_named(json_path, msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n")
     if not is_printed(json_path):
-        show(outcome, model.manifest.name, board.model or board.architecture or "this machine")
+        show(outcome, served, board.model or board.architecture or "this machine")
     return exit_codes.DONE if outcome.verdict == "PASS" else exit_codes.GATE
 
 
-class _Tasks:
-    """Makes tasks of models and settings."""
+class Tasks:
+    """Makes tasks of models and settings, with the second pass that would be served."""
 
     def __init__(self, store: ModelStore, settings: Settings, topology: Topology) -> None:
         self._store = store
@@ -76,18 +80,27 @@ class _Tasks:
         self._topology = topology
         self._workload = Workloads(None)
 
+    def second_of(self, model: InstalledModel) -> InstalledModel | None:
+        """The model that hears its segments again; ``None`` for none.
+
+        Raises:
+            ModelError: It is not installed.
+            ConfigurationError: It does not hear whole segments.
+        """
+        return second_model(self._store, model.manifest, self._settings.second_pass)
+
     def as_configured(self, model: InstalledModel) -> Task:
         """The model as ``serve`` would run it."""
         return self._with(model, self._settings.engine.threads, self._settings.worker.cpus)
 
     def alternatives(self, model: InstalledModel, task: Task) -> list[Alternative]:
-        """What may help: smaller models that are installed, other threads and cores; the surest first."""
+        """What may help: no second pass, other threads and cores, smaller models that are here; the surest first."""
         found = [
             Alternative(f"the model {other.manifest.name}", self.as_configured(other))
             for other in self._smaller_than(model)
         ]
         with_threads: Callable[[int, tuple[int, ...]], Task] = lambda threads, cpus: self._with(model, threads, cpus)  # noqa: E731
-        return [*alternatives_of(task, self._topology, with_threads), *found]
+        return [*self._alone(model), *alternatives_of(task, self._topology, with_threads), *found]
 
     def on_other_providers(self, model: InstalledModel) -> list[Task]:
         """The model on the processor and on each NPU that runs it here, but for the provider that is configured.
@@ -101,6 +114,11 @@ class _Tasks:
         original = None if CPU in providers_of(model.manifest) else original_of(model, self._store.installed())
         return tasks if original is None else [*tasks, self._with(original, engine.threads, cpus, CPU)]
 
+    def _alone(self, model: InstalledModel) -> Iterator[Alternative]:
+        if self.second_of(model):
+            threads, cpus = self._settings.engine.threads, self._settings.worker.cpus
+            yield Alternative("no second_pass.model", self._with(model, threads, cpus, hears_again=False))
+
     def _smaller_than(self, model: InstalledModel) -> list[InstalledModel]:
         size = _size_bytes(model)
         language = model.manifest.languages[:1]
@@ -113,8 +131,17 @@ class _Tasks:
         ]
         return sorted(others, key=_size_bytes, reverse=True)
 
-    def _with(self, model: InstalledModel, threads: int, cpus: tuple[int, ...], provider: str = "") -> Task:
+    def _with(
+        self,
+        model: InstalledModel,
+        threads: int,
+        cpus: tuple[int, ...],
+        provider: str = "",
+        *,
+        hears_again: bool = True,
+    ) -> Task:
         engine = self._settings.engine
+        second = self.second_of(model) if hears_again else None
         sweep = Sweep(
             modes=["paced"],
             providers=[provider or known_provider(engine.provider)],
@@ -124,9 +151,13 @@ class _Tasks:
             windows_ms=[self._settings.scheduler.window_ms],
             spinning=[engine.allow_spinning],
         )
-        (configuration,) = sweep.configurations(model.manifest.name, self._topology)
+        behind = second.manifest.name if second else ""
+        (configuration,) = sweep.configurations(model.manifest.name, self._topology, [behind])
         settings = replace(self._settings, engine=replace(engine, threads=threads))
-        return task_of(configuration, settings, model, self._workload.clips(model), installed_vad(self._store))
+        clips = self._workload.clips(
+            None if second else model
+        )  # finals may have words that the first one does not know
+        return task_of(configuration, settings, model, clips, installed_vad(self._store), second)
 
 
 def original_of(compiled: InstalledModel, models: Sequence[InstalledModel]) -> InstalledModel | None:
@@ -146,7 +177,12 @@ def _size_bytes(model: InstalledModel) -> int:
 
 
 def _document(
-    outcome: SelfTest, model: InstalledModel, length: str, gates: Sequence[Gate], board: BoardFingerprint
+    outcome: SelfTest,
+    model: InstalledModel,
+    second: InstalledModel | None,
+    length: str,
+    gates: Sequence[Gate],
+    board: BoardFingerprint,
 ) -> dict[str, Any]:
     built: dict[str, Any] = msgspec.to_builtins(outcome)
     return {
@@ -154,6 +190,7 @@ def _document(
         "length": length,
         "created": dt.datetime.now().astimezone().isoformat(timespec="seconds"),
         "model": msgspec.to_builtins(model_identity(model)),
+        "second_pass": msgspec.to_builtins(model_identity(second)) if second else None,
         "board": msgspec.to_builtins(board, enc_hook=plain),
         "versions": versions(),
         "own_gates": bool(gates),

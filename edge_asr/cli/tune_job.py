@@ -25,6 +25,7 @@ from edge_asr.resources.topology import read_topology
 from edge_asr.settings import Settings
 from edge_asr.store.store import InstalledModel
 from edge_asr.store.voice_activity import installed_vad
+from edge_asr.workers.models import why_no_second_model
 
 EVIDENCE_FILE = "board-profile.json"
 
@@ -73,6 +74,11 @@ def run_job(
     )
     field = candidates(topology, streams, batch, tuple(dict.fromkeys([default.provider, *providers])))
     remark(f"tuning {model.manifest.name}: {len(field)} settings, some minutes; nothing is written before the end")
+    if settings.second_pass.model and not why_no_second_model(model.manifest, settings.second_pass):
+        remark(
+            f"the second pass, {settings.second_pass.model}, is left out: no stream waits for it, and its threads are "
+            "second_pass.threads; `edge-asr selftest` judges both models together"
+        )
     outcome = tune(
         field,
         default,

@@ -3,7 +3,7 @@
 import msgspec
 
 from edge_asr.bench.document import Figure, Result
-from edge_asr.bench.tiers import tier_sentences
+from edge_asr.bench.tiers import skipped_sentences, tier_sentences
 from tests.bench.documents import MIB, configuration, milliseconds, ratio
 
 ALONE = Result(
@@ -40,6 +40,16 @@ def test_finals_that_stayed_the_first_models_are_told():
     late = msgspec.structs.replace(BOTH, figures={"second_pass_skipped": skipped})
     (sentence,) = tier_sentences([ALONE, late])
     assert sentence.endswith(": the first model's own finals stood in 3 of 40 recordings")
+
+
+def test_the_first_models_finals_are_told_also_where_it_was_not_measured_alone():
+    skipped = Figure(value=0.5, unit="share", note="2 of 4 recordings")
+    late = msgspec.structs.replace(BOTH, figures={"second_pass_skipped": skipped})
+    assert list(skipped_sentences([late])) == [
+        "starter-en, then better · paced · 1 thread: the first model's own finals stood in 2 of 4 recordings; see "
+        "docs/two-pass.md"
+    ]
+    assert list(skipped_sentences([ALONE, BOTH])) == []
 
 
 def test_figures_that_one_of_them_lacks_are_left_out():

@@ -11,6 +11,9 @@ import pytest
 
 from edge_asr.cli import configuration
 from edge_asr.cli.main import main
+from edge_asr.manifest import format_manifest
+from edge_asr.store.locations import StoreLocations
+from edge_asr.store.store import ModelStore
 
 
 class Ran(NamedTuple):
@@ -45,3 +48,15 @@ def run(alone: Path, capsys: pytest.CaptureFixture[str]) -> Run:
         return Ran(int(left.value.code or 0), printed.out, printed.err)
 
     return run_main
+
+
+@pytest.fixture
+def two_tiers(tmp_path: Path) -> ModelStore:
+    """A store with ``small``, which streams, and ``better``, which does not; nothing in it is ever loaded."""
+    from tests.support import tiny_models  # which takes a second to import
+
+    for name, family in (("small", "zipformer2-ctc"), ("better", "nemo-ctc")):
+        directory = tmp_path / "models" / name
+        manifest = tiny_models.tiny_manifest(family, tiny_models.write_nemo_ctc_offline(directory), name=name)
+        (directory / "manifest.toml").write_text(format_manifest(manifest), encoding="utf-8")
+    return ModelStore(StoreLocations((tmp_path,), tmp_path))

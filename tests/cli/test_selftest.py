@@ -10,12 +10,15 @@ import jsonschema
 import msgspec
 import pytest
 
+from edge_asr.bench.child import Task
 from edge_asr.bench.document import Result, Violation
 from edge_asr.bench.gate import Gate, Surroundings, judge
 from edge_asr.bench.selftest import Remedy, SelfTest
-from edge_asr.cli.selftest_job import original_of, show
+from edge_asr.cli.selftest_job import Tasks, original_of, show
 from edge_asr.cli.stores import open_store
-from edge_asr.store.store import InstalledModel
+from edge_asr.resources.topology import Core, Topology
+from edge_asr.settings import SecondPassSettings, Settings
+from edge_asr.store.store import InstalledModel, ModelStore
 from tests.bench.documents import configuration, disturbed, milliseconds, ratio, throughput_result
 from tests.cli.conftest import Run
 from tools.json_schemas import schemas
@@ -99,6 +102,46 @@ def test_quick_and_long_exclude_each_other(run: Run) -> None:
     ran = run("selftest", "--quick", "--long")
     assert ran.status == 2
     assert ran.err == "edge-asr: error: --quick and --long exclude each other; see `edge-asr selftest --help`\n"
+
+
+def tasks_of(store: ModelStore, second: str) -> Tasks:
+    two_cores = Topology(tuple(Core(cpu, 0, 0, frozenset({cpu})) for cpu in (0, 1)))
+    return Tasks(store, Settings(second_pass=SecondPassSettings(second)), two_cores)
+
+
+def behind(task: Task) -> tuple[str, str]:
+    """The second pass of a task, by the name that is shown and by the folder that is loaded."""
+    return task.configuration.second_pass, Path(task.configure.second_model).name
+
+
+def test_a_model_is_tested_with_the_second_pass_that_would_be_served(two_tiers: ModelStore) -> None:
+    small, better = two_tiers.resolve("small"), two_tiers.resolve("better")
+    assert behind(tasks_of(two_tiers, "better").as_configured(small)) == ("better", "better")
+    assert behind(tasks_of(two_tiers, "better").as_configured(better)) == ("", "")
+    assert behind(tasks_of(two_tiers, "").as_configured(small)) == ("", "")
+
+
+def test_with_a_second_pass_words_are_tested_that_the_first_model_does_not_know(two_tiers: ModelStore) -> None:
+    small = two_tiers.resolve("small")
+    closed = msgspec.structs.replace(small.manifest, words_note="commands only")
+    small = dataclasses.replace(small, manifest=closed)
+    alone, both = (tasks_of(two_tiers, second).as_configured(small) for second in ("", "better"))
+    assert {clip.vocabulary for clip in alone.clips} == {"commands"}
+    assert {clip.vocabulary for clip in both.clips} == {"commands", "open"}
+
+
+def test_the_first_thing_that_may_help_is_no_second_pass(two_tiers: ModelStore) -> None:
+    tasks, small = tasks_of(two_tiers, "better"), two_tiers.resolve("small")
+    first, *others = tasks.alternatives(small, tasks.as_configured(small))
+    assert (first.change, behind(first.task)) == ("no second_pass.model", ("", ""))
+    assert others
+    assert {behind(other.task) for other in others} == {("better", "better")}
+
+
+def test_without_a_second_pass_there_is_none_to_leave_out(two_tiers: ModelStore) -> None:
+    tasks, small = tasks_of(two_tiers, ""), two_tiers.resolve("small")
+    changes = [other.change for other in tasks.alternatives(small, tasks.as_configured(small))]
+    assert "no second_pass.model" not in changes
 
 
 def test_a_model_for_an_npu_stands_beside_the_one_that_it_was_made_from() -> None:
