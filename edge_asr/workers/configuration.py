@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,20 +27,6 @@ from edge_asr.workers.messages import Configure
 if TYPE_CHECKING:  # workers read the groups too, and need nothing of the store behind the voices
     from edge_asr.workers.enrolled import EnrolledVoices
 
-_GROUPS = (
-    "engine",
-    "endpoint",
-    "scheduler",
-    "gate",
-    "wake",
-    "second_pass",
-    "speakers",
-    "text",
-    "worker",
-    "limits",
-    "commands",
-)
-
 
 @dataclass(frozen=True, slots=True)
 class WorkerConfiguration:
@@ -56,6 +42,10 @@ class WorkerConfiguration:
     text: TextSettings = field(default_factory=TextSettings)
     worker: WorkerSettings = field(default_factory=WorkerSettings)
     commands: CommandSettings = field(default_factory=CommandSettings)
+
+
+WORKER_GROUPS = tuple(group.name for group in fields(WorkerConfiguration))
+"""Their names; a change of any of them takes a fresh worker."""
 
 
 def pack(
@@ -81,7 +71,7 @@ def pack(
     Raises:
         ConfigurationError: The files of spoken commands or hotwords cannot be read.
     """
-    groups = {name: msgspec.to_builtins(getattr(settings, name)) for name in _GROUPS}
+    groups = {name: msgspec.to_builtins(getattr(settings, name)) for name in WORKER_GROUPS}
     commands = read_command_files(Path(settings.commands.file)) if settings.commands.file else {}
     hotwords = read_hotword_file(Path(settings.engine.hotwords_file)) if settings.engine.hotwords_file else {}
     return Configure(

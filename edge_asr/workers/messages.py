@@ -27,8 +27,7 @@ class Configure(msgspec.Struct, frozen=True, tag="configure"):
 
     model_directory: str
     settings: dict[str, Any]
-    """Groups ``engine``, ``endpoint``, ``scheduler``, ``gate``, ``wake``, ``second_pass``, ``speakers``, ``text``,
-    ``worker``, ``limits`` as plain values."""
+    """Groups of :class:`~edge_asr.workers.configuration.WorkerConfiguration`, as plain values."""
     vad_model: str = ""
     """File of the voice activity detector, which non-streaming models need; empty when there is none."""
     punctuation_model: str = ""

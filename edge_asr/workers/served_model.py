@@ -83,8 +83,7 @@ class ServedModel:
 
     @property
     def _identity(self) -> tuple[object, ...]:
-        groups = {name: group for name, group in self.configure.settings.items() if name != "limits"}
         told = self.configure
         models = (told.model_directory, told.vad_model, told.punctuation_model, told.second_model, told.wake_model)
         speakers = (told.speaker_model, told.voices)
-        return (self.manifest, models, speakers, told.commands, told.hotwords, groups)
+        return (self.manifest, models, speakers, told.commands, told.hotwords, told.settings)

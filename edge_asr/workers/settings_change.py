@@ -7,19 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from edge_asr.settings import Settings, group_names
+from edge_asr.workers.configuration import WORKER_GROUPS
 
-LIVE_GROUPS = (
-    "engine",
-    "endpoint",
-    "scheduler",
-    "gate",
-    "wake",
-    "second_pass",
-    "speakers",
-    "worker",
-    "commands",
-    "log",
-)
+LIVE_GROUPS = (*WORKER_GROUPS, "log")
 """A fresh worker takes those of the workers; the level of the log changes at once."""
 
 LIVE_LIMITS = ("max_sessions", "max_models")

@@ -12,6 +12,8 @@ from edge_asr.settings import (
     LogSettings,
     ServerSettings,
     Settings,
+    TextSettings,
+    WakeSettings,
     WorkerSettings,
 )
 from edge_asr.workers.settings_change import compare
@@ -33,6 +35,8 @@ def test_equal_settings_have_not_changed():
         (Settings(worker=WorkerSettings(count=2)), "worker.count"),
         (Settings(worker=WorkerSettings(idle_unload_s=60)), "worker.idle_unload_s"),
         (Settings(limits=LimitSettings(max_sessions=3)), "limits.max_sessions"),
+        (Settings(text=TextSettings(itn=True)), "text.itn"),
+        (Settings(wake=WakeSettings(phrases=("hello",))), "wake.phrases"),
         (Settings(log=LogSettings(level="error")), "log.level"),
     ],
 )
