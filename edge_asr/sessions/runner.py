@@ -17,10 +17,8 @@ from edge_asr.events import Failed, Final, TranscriptEvent
 from edge_asr.requests import Resume, SessionOptions
 from edge_asr.sessions.credit import CREDIT_STEP_S, Credit
 from edge_asr.sessions.decode_loop import DecodeLoop
-from edge_asr.sessions.loop_figures import LoopFigures, Progress
+from edge_asr.sessions.loop_figures import Progress
 from edge_asr.sources.read_ahead import RecordingReader, skipped
-
-__all__ = ["DecodeLoop", "LoopFigures", "Progress", "Runner"]
 
 _log = logging.getLogger(__name__)
 

@@ -16,8 +16,10 @@ from edge_asr.engines.embedding_pass import BackgroundEmbedding, Embedder, Embed
 from edge_asr.engines.second_pass import BackgroundPass, SecondPass
 from edge_asr.events import Failed, Final, SessionEnded, TranscriptEvent
 from edge_asr.sessions.credit import Credit
+from edge_asr.sessions.decode_loop import DecodeLoop
 from edge_asr.sessions.gates import WakeOptions
-from edge_asr.sessions.runner import DecodeLoop, Progress, Runner
+from edge_asr.sessions.loop_figures import Progress
+from edge_asr.sessions.runner import Runner
 from edge_asr.workers.black_box import BlackBoxWriter
 from edge_asr.workers.configuration import unpack
 from edge_asr.workers.heap import Heap

@@ -65,13 +65,14 @@ class Supervisor:
         name: str,
         launch: Launch,
         configure: Configure,
+        instruments: Instruments,
+        clock: Clock | None = None,
+        *,
         on_message: Callable[[FromWorker], None],
         on_lost: Callable[[str, frozenset[str]], None],
         on_ready: Callable[[], None],
         on_failed_load: Callable[[str], None],
         has_sessions: Callable[[], bool],
-        instruments: Instruments,
-        clock: Clock | None = None,
         on_stats: Callable[[Stats], None] = lambda _stats: None,
     ) -> None:
         self.name = name

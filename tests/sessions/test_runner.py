@@ -16,7 +16,8 @@ from edge_asr.events import Failed, Final, SessionEnded, TranscriptEvent
 from edge_asr.requests import SessionOptions
 from edge_asr.sessions.credit import Credit, unconfirmed_s
 from edge_asr.sessions.decode_loop import DecodeLoop
-from edge_asr.sessions.runner import Progress, Runner
+from edge_asr.sessions.loop_figures import Progress
+from edge_asr.sessions.runner import Runner
 from edge_asr.settings import SchedulerSettings
 from tests.sessions.conftest import RULES, SayingEngine, chunk, of_kind
 
