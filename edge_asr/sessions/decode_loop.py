@@ -21,7 +21,8 @@ from edge_asr.sessions.gates import WakeOptions, live_gates, silence_gates, step
 from edge_asr.sessions.intake import Intake
 from edge_asr.sessions.loop_figures import LoopFigures, Progress, progress_of, with_session
 from edge_asr.sessions.scheduler import Scheduler
-from edge_asr.sessions.session import STEP_S, Session, SessionSettings
+from edge_asr.sessions.session import Session
+from edge_asr.sessions.session_settings import STEP_S, SessionSettings
 from edge_asr.sessions.step_work import StepWork
 from edge_asr.sessions.understanding import AS_THE_ENGINE_SAYS, Understanding
 from edge_asr.settings import EndpointSettings, GateSettings, SchedulerSettings
@@ -75,7 +76,6 @@ class DecodeLoop:
             lead_in_s: Audio before what is settled that a loop is to hear first to which a session moves.
             thread_clock: Processor time of the thread that decodes; ``None`` where nobody asks how much its steps take.
         """
-        self._understanding = understanding
         self._on_native = on_native
         described = engine.describe()
         self._figures = LoopFigures()
@@ -94,8 +94,7 @@ class DecodeLoop:
             sample_rate_hz=engine.sample_rate_hz,
             endpoint=endpoint,
             backlog_s=scheduler.backlog_s,
-            text_case=understanding.text_case,
-            calibration=understanding.calibration,
+            understanding=understanding,
             is_append_only=described.is_append_only,
             step_s=step_s,
             steps=steps_of(described) if described.is_streaming and described.chunk_ms else None,
@@ -104,8 +103,6 @@ class DecodeLoop:
             open_gate=silence_gates(gate, described),
             open_live_gate=live_gates(gate, described, wake),
             may_imagine=described.may_imagine,
-            second_hearing=understanding.second_hearing,
-            speaker_hearing=understanding.speaker_hearing,
         )
         self._members: dict[str, _Member] = {}
         self._stirred: dict[str, Session] = {}
@@ -140,12 +137,12 @@ class DecodeLoop:
         """
         if session_id in self._members:
             raise ValueError(f"session {session_id!r} is open already")
-        listening = self._understanding.listen(options.commands)
-        expected = self._understanding.expect(options.hotwords, listening.phrases)
+        listening = self._settings.understanding.listen(options.commands)
+        expected = self._settings.understanding.expect(options.hotwords, listening.phrases)
         if expected.mistakes and resume is None:
             notice = Notice(session_id, "hotwords_ignored", expected.account, len(expected.mistakes))
             self._events.append(notice)
-        writing = self._understanding.write(options)
+        writing = self._settings.understanding.write(options)
         if resume is None:
             self._events += (Notice(session_id, ignored.code, ignored.why) for ignored in writing.ignored)
         wishes = StreamOptions(

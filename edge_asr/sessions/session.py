@@ -7,9 +7,8 @@ A session always ends with exactly one ``SessionEnded`` or ``Failed``.
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from edge_asr.audio import AudioChunk
@@ -18,77 +17,28 @@ from edge_asr.commands.listening import OPEN_SPEECH, Heard, Listening
 from edge_asr.engines.base import EngineStream, Hypothesis
 from edge_asr.errors import EdgeAsrError
 from edge_asr.events import Failed, FinalReason, Notice, NoticeCode, SessionEnded, TranscriptEvent
-from edge_asr.pipeline.confidence import AS_SAID, Calibration
 from edge_asr.pipeline.front import Finding
-from edge_asr.pipeline.gate import EngineSteps, Gate, OpenGate
 from edge_asr.pipeline.presence import SpeechPresence
 from edge_asr.pipeline.text import CASES
 from edge_asr.pipeline.writing import AS_HEARD, Writer
 from edge_asr.requests import Resume, SessionOptions
 from edge_asr.sessions.awaited_final import AwaitedFinal
-from edge_asr.sessions.backlog import Backlog
 from edge_asr.sessions.deadline import Deadline
 from edge_asr.sessions.gated_stream import GatedStream
 from edge_asr.sessions.lead_in import Rehearsal, lead_in, start_of
-from edge_asr.sessions.second_hearing import Closing, PassOutcome, SaidFinal, SecondHearing
+from edge_asr.sessions.reception import Reception
+from edge_asr.sessions.second_hearing import Closing, PassOutcome, SaidFinal
 from edge_asr.sessions.segment import Segment, SegmentSettings
-from edge_asr.sessions.speaker_hearing import SpeakerHearing
-from edge_asr.settings import EndpointSettings
-
-STEP_S = 0.1
-"""Audio handed to the engine at a time while nobody knows how much its next step takes; bounds what a dropped backlog
-cannot take back."""
+from edge_asr.sessions.session_settings import STEP_S, SessionSettings
 
 NOTICE_EVERY_S = 10.0
 """Audio between two notices of the same kind."""
 
-RESAMPLING_SLACK_S = 0.01
-"""Audio that was gathered at the client's rate comes here a few samples shorter, and is looked at all the same."""
-
 SPOKEN_BEFORE_S = 1.0
 """A word may be written so long after it was said, also when its segment was cut in between."""
 
-
 MARKS_REACH_S = 4.0
 """Between what was decoded and what was received, at most, where decoding keeps up."""
-
-
-@dataclass(frozen=True, slots=True)
-class SessionSettings:
-    """What a session needs to know besides the client's options."""
-
-    sample_rate_hz: int
-    """The engine's rate."""
-    endpoint: EndpointSettings
-    backlog_s: float
-    text_case: Literal["as_is", "lower"] = "as_is"
-    calibration: Calibration = AS_SAID
-    """Of the model's confidence."""
-    is_append_only: bool = False
-    step_s: float = STEP_S
-    """Audio of one decoding step, for deadlines."""
-    steps: EngineSteps | None = None
-    """When a stream takes its steps; ``None`` where nobody knows."""
-    lead_in_s: float = 0.0
-    """Audio before the settled position that another worker is to hear first; 0 for none."""
-    accumulate_s: float = 0.0
-    """Audio that is gathered before the engine gets it."""
-    open_gate: Callable[[], Gate] = OpenGate
-    """Makes the gate of a session whose silence may be skipped."""
-    open_live_gate: Callable[[bool], Gate] | None = None
-    """Likewise of a session whose audio cannot wait, as a microphone's, where a wake word is needed; called with
-    whether the session goes on from another worker."""
-    may_imagine: bool = False
-    """Whether the engine may write words for what is no speech."""
-    second_hearing: SecondHearing | None = None
-    """What hears each segment again for its final."""
-    speaker_hearing: SpeakerHearing | None = None
-    """What says whose voice each segment is."""
-
-    @property
-    def hears_again(self) -> bool:
-        """Whether other models hear each segment when it is over: its audio is kept, its final may be awaited."""
-        return self.second_hearing is not None or self.speaker_hearing is not None
 
 
 class Session:
@@ -126,17 +76,17 @@ class Session:
         self._open_stream = open_stream
         self._clock = clock
         self._listening = listening
-        self._backlog = Backlog()
         self._start = start_of(resume, self._samples(settings.step_s), settings.sample_rate_hz)
-        self._received = self._start.position
-        """Samples, gaps included, at the engine's rate."""
+        self._reception = Reception(
+            self._start.position, settings.sample_rate_hz, settings.backlog_s, resume.replayed_s if resume else 0.0
+        )
         settled = self._samples(self.settled_s)
         self._rehearsal = Rehearsal(self._start, settled)
-        gate = _open_gate(options, settings, is_resumed=resume is not None)
+        gate = settings.gate_of(options, is_resumed=resume is not None)
         self._awaited: AwaitedFinal | None = None
         """A final that is on its way; nothing is decoded before it is said."""
         self._presence = SpeechPresence(settings.sample_rate_hz) if settings.may_imagine else None
-        self._spoken_at = self._received - self._samples(SPOKEN_BEFORE_S)
+        self._spoken_at = self._start.position - self._samples(SPOKEN_BEFORE_S)
         """Position up to which something could be speech."""
         remembered = self._samples(MARKS_REACH_S) if settings.lead_in_s else 0
         self._input = GatedStream(
@@ -147,11 +97,11 @@ class Session:
                 session_id,
                 options,
                 settings.sample_rate_hz,
-                _with_silence(settings.endpoint, options.endpoint_silence_ms),
-                CASES[settings.text_case],
+                settings.endpoint_of(options),
+                CASES[settings.understanding.text_case],
                 writer,
                 settings.is_append_only,
-                settings.calibration,
+                settings.understanding.calibration,
             ),
             clock,
             self._input.in_session,
@@ -165,11 +115,6 @@ class Session:
         self._arrived_ns = 0
         """When the newest audio that the engine has seen arrived."""
         self._events: list[TranscriptEvent] = []
-        self._flushes: deque[int] = deque()
-        """Positions at which the open segment is to be closed, as samples received."""
-        self._is_ending = False
-        self._live_limit_s = settings.backlog_s + (resume.replayed_s if resume else 0.0)
-        """Undecoded audio a live session may hold: more while what another worker heard is being said again."""
         self._noticed_at: dict[str, int] = {}
 
     # Audio in.
@@ -190,20 +135,19 @@ class Session:
             self._count_dropped(chunk.gap_samples, "lost by the audio source")
         if self.backlog_s <= STEP_S and not self._is_ready:
             self._deadline.catch_up()
-        self._received += chunk.gap_samples + len(chunk.samples)
-        self._backlog.push(chunk.samples, chunk.captured_ns or self._clock.now_ns(), chunk.gap_samples)
-        if self.options.is_live:
-            self._drop_what_is_too_old()
+        self._reception.take(chunk, chunk.captured_ns or self._clock.now_ns())
+        if self.options.is_live and (dropped := self._reception.drop_what_is_too_old()):
+            self._count_dropped(dropped, "dropped, since decoding is slower than speech")
 
     def flush(self) -> None:
         """Close the open segment as soon as everything received so far is decoded; the session goes on."""
-        if self.takes_audio and (not self._flushes or self._flushes[-1] != self._received):
-            self._flushes.append(self._received)
+        if self.takes_audio:
+            self._reception.flush()
 
     def finish(self) -> None:
         """No more audio: the rest is decoded, then the session ends."""
         if not self.has_ended:
-            self._is_ending = True
+            self._reception.is_ending = True
 
     def fail(self, error: EdgeAsrError) -> None:
         """End with ``Failed``; what was recognised but not final is lost."""
@@ -236,12 +180,12 @@ class Session:
     @property
     def takes_audio(self) -> bool:
         """Whether the session was neither finished nor has ended."""
-        return not self.has_ended and not self._is_ending
+        return not self.has_ended and not self._reception.is_ending
 
     @property
     def backlog_s(self) -> float:
         """Seconds of audio received and not yet given to the engine."""
-        return len(self._backlog) / self._settings.sample_rate_hz
+        return self._reception.waiting_s
 
     @property
     def demand_s(self) -> float:
@@ -272,7 +216,8 @@ class Session:
     def is_resting(self) -> bool:
         """Whether it is silent and nothing waits to be said: nobody notices when it is looked at a little later."""
         is_waking = self._settings.open_live_gate is not None and self.options.is_live
-        return self._input.is_silent and not (self._segment.is_started or self._flushes or self._is_ending or is_waking)
+        is_closing = self._reception.has_flush or self._reception.is_ending
+        return self._input.is_silent and not (self._segment.is_started or is_closing or is_waking)
 
     @property
     def quiet_samples(self) -> int:
@@ -280,9 +225,9 @@ class Session:
 
         0 where something may come to pass at any time, or nobody knows.
         """
-        if self.is_awaiting_final or self._flushes or not self.takes_audio or not self._rehearsal.is_over:
+        if self.is_awaiting_final or self._reception.has_flush or not self.takes_audio or not self._rehearsal.is_over:
             return 0
-        return self._input.quiet_samples(len(self._backlog))
+        return self._input.quiet_samples(self._reception.waiting)
 
     @property
     def is_awaiting_final(self) -> bool:
@@ -302,12 +247,12 @@ class Session:
     @property
     def received_s(self) -> float:
         """Seconds of audio since the session began, lost audio included."""
-        return self._seconds(self._received)
+        return self._seconds(self._reception.received)
 
     @property
     def heard_s(self) -> float:
         """Of them, those that came to this worker."""
-        return self._seconds(self._received - self._start.position)
+        return self._seconds(self._reception.received - self._start.position)
 
     def prepare(self) -> bool:
         """Move audio towards the engine; whether the stream is ready for a decoding step.
@@ -318,8 +263,8 @@ class Session:
             if self.stream.is_ready():
                 self._note_ready()
                 return True
-            due = self._due
-            if not due and self._has_enough:
+            due = self._reception.due
+            if not due and self._reception.has_enough(self._settings.accumulate_s):
                 self._give()
                 self._judge_silence()
             elif due and not self._input.is_finished and not self._input.is_silent:
@@ -383,39 +328,14 @@ class Session:
         else:
             self._deadline.set(self._arrived_ns)
 
-    @property
-    def _has_enough(self) -> bool:
-        """Whether so much audio waits that it is worth looking at; a gap is passed on at once."""
-        if self._is_ending or self._flushes or not len(self._backlog):
-            return bool(self._backlog)
-        return self.backlog_s + RESAMPLING_SLACK_S >= self._settings.accumulate_s
-
-    @property
-    def _position(self) -> int:
-        """Samples received that no longer wait."""
-        return self._received - len(self._backlog)
-
-    @property
-    def _due(self) -> Literal["", "flush", "end"]:
-        """Whether everything was given that the next closing of the stream is to hold."""
-        if self._flushes:
-            return "flush" if self._position >= self._flushes[0] else ""
-        return "end" if self._is_ending and not self._backlog else ""
-
-    @property
-    def _next_step(self) -> int:
-        """Samples to give next: what was said after a flush belongs to the segment after it."""
-        step = max(round(STEP_S * self._settings.sample_rate_hz), self._input.quiet_samples())
-        return min(step, self._flushes[0] - self._position) if self._flushes else step
-
     def _give(self) -> None:
-        piece = self._backlog.pop(self._next_step)
+        piece = self._reception.pass_on(max(self._samples(STEP_S), self._input.quiet_samples()))
         self._arrived_ns = piece.arrived_ns
         if piece.gap_samples:
             self._segment.skip(piece.gap_samples)
         self._input.give(piece)
         if self._presence is not None and self._presence.hear(piece.samples):
-            self._spoken_at = self._position
+            self._spoken_at = self._reception.position
         if phrase := self._input.take_phrase():
             self._events.append(Notice(self.session_id, "wake_word", phrase))
 
@@ -424,17 +344,10 @@ class Session:
         if not self._input.is_parked:
             return
         if self._rehearsal.is_over:
-            settled = self._position - self._input.held_samples
-            self._close_segment_where_due(self._understand(), self._position, settled)
-        elif self._rehearsal.has_passed(self._position):
+            settled = self._reception.position - self._input.held_samples
+            self._close_segment_where_due(self._understand(), self._reception.position, settled)
+        elif self._rehearsal.has_passed(self._reception.position):
             self._end_rehearsal()
-
-    def _drop_what_is_too_old(self) -> None:
-        if self.backlog_s <= self._settings.backlog_s:
-            self._live_limit_s = self._settings.backlog_s  # it has caught up
-        dropped = self._backlog.drop_oldest(round(self._live_limit_s * self._settings.sample_rate_hz))
-        if dropped:
-            self._count_dropped(dropped, "dropped, since decoding is slower than speech")
 
     def _count_dropped(self, samples: int, how: str) -> None:
         self.dropped_samples += samples
@@ -442,9 +355,9 @@ class Session:
 
     def _notice(self, code: NoticeCode, message: str, count: int) -> None:
         last = self._noticed_at.get(code)
-        if last is not None and self._received - last < NOTICE_EVERY_S * self._settings.sample_rate_hz:
+        if last is not None and self._reception.received - last < NOTICE_EVERY_S * self._settings.sample_rate_hz:
             return
-        self._noticed_at[code] = self._received
+        self._noticed_at[code] = self._reception.received
         self._events.append(Notice(self.session_id, code, message, count))
 
     # Segments and the end.
@@ -472,8 +385,8 @@ class Session:
 
     def _close_segment(self, closing: Closing) -> None:
         """Say the final, at once or when the other models have heard the segment too; then go on."""
-        understood, speakers = closing.understood, self._settings.speaker_hearing
-        second = self._settings.second_hearing if understood.command is None else None
+        understood, speakers = closing.understood, self._settings.understanding.speaker_hearing
+        second = self._settings.understanding.second_hearing if understood.command is None else None
         says_nothing = understood.command is None and not understood.hypothesis.text
         if says_nothing or self.is_suspect or (second is None and speakers is None):
             self._say_final(closing, SaidFinal(understood))
@@ -524,7 +437,7 @@ class Session:
             self._end_rehearsal()
         understood = self._understand()
         decoded = self._input.in_session(understood.hypothesis.decoded_samples)
-        heard = self._position if self._input.is_silent else decoded
+        heard = self._reception.position if self._input.is_silent else decoded
         reason: FinalReason = "end_of_audio" if due == "end" else "flush"
         go_on = self._end_well if due == "end" else self._go_on_after_flush
         self._close_segment(Closing(understood, reason, heard, go_on))
@@ -534,12 +447,12 @@ class Session:
         self._end(SessionEnded(self.session_id, self.received_s, self.dropped_samples))
 
     def _go_on_after_flush(self) -> None:
-        self._flushes.popleft()
+        self._reception.answer_flush()
         self.flushes_done += 1
-        self.settled_s, self.lead_in = self._seconds(self._position), None
+        self.settled_s, self.lead_in = self._seconds(self._reception.position), None
         self._is_ready = False
-        self._input.renew(self._open_stream(), self._position)
-        self._segment.begin(self._position)
+        self._input.renew(self._open_stream(), self._reception.position)
+        self._segment.begin(self._reception.position)
 
     def _end(self, event: SessionEnded | Failed) -> None:
         self._events.append(event)
@@ -557,22 +470,3 @@ class Session:
 
     def _samples(self, seconds: float) -> int:
         return round(seconds * self._settings.sample_rate_hz)
-
-
-def _open_gate(options: SessionOptions, settings: SessionSettings, *, is_resumed: bool) -> Gate:
-    if options.is_batch:
-        return OpenGate()
-    if options.is_live and settings.open_live_gate is not None:
-        return settings.open_live_gate(is_resumed)
-    return settings.open_gate()
-
-
-def _with_silence(endpoint: EndpointSettings, silence_ms: int | None) -> EndpointSettings:
-    if silence_ms is None:
-        return endpoint
-    return EndpointSettings(
-        silence_ms=silence_ms,
-        silence_without_text_ms=endpoint.silence_without_text_ms,
-        no_new_token_ms=endpoint.no_new_token_ms,
-        max_segment_ms=endpoint.max_segment_ms,
-    )

@@ -15,7 +15,9 @@ from edge_asr.engines.base import EngineDescription, EngineStream, Hypothesis, S
 from edge_asr.errors import EngineFailed
 from edge_asr.events import TranscriptEvent
 from edge_asr.requests import SessionOptions
-from edge_asr.sessions.session import Session, SessionSettings
+from edge_asr.sessions.session import Session
+from edge_asr.sessions.session_settings import SessionSettings
+from edge_asr.sessions.understanding import Understanding
 from edge_asr.settings import EndpointSettings
 
 RATE_HZ = 1000
@@ -154,7 +156,7 @@ def open_session(engine: SayingEngine) -> Callable[..., Session]:
             RATE_HZ,
             endpoint,
             backlog_s,
-            text_case,  # type: ignore[arg-type]
+            Understanding(text_case),  # type: ignore[arg-type]
             is_append_only=True,
             may_imagine=may_imagine,
         )

@@ -12,7 +12,8 @@ from edge_asr.engines.base import Hypothesis, Token
 from edge_asr.events import Final
 from edge_asr.pipeline.gate import EngineSteps, SilenceGate
 from edge_asr.requests import Resume, SessionOptions
-from edge_asr.sessions.session import Session, SessionSettings
+from edge_asr.sessions.session import Session
+from edge_asr.sessions.session_settings import SessionSettings
 from edge_asr.settings import EndpointSettings, GateSettings
 
 RATE_HZ = 1000

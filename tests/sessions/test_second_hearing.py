@@ -15,7 +15,8 @@ from edge_asr.events import Final, Notice, Partial, SessionEnded
 from edge_asr.requests import Resume, SessionOptions
 from edge_asr.sessions.decode_loop import DecodeLoop
 from edge_asr.sessions.second_hearing import SecondHearing
-from edge_asr.sessions.session import Session, SessionSettings
+from edge_asr.sessions.session import Session
+from edge_asr.sessions.session_settings import SessionSettings
 from edge_asr.sessions.understanding import Understanding
 from edge_asr.settings import SchedulerSettings, SecondPassSettings
 from tests.sessions.conftest import RATE_HZ, RULES, SayingEngine, chunk, decode_all, of_kind
@@ -75,7 +76,9 @@ def open_session(engine: SayingEngine, second: ScriptedSecond, clock: ManualCloc
     ) -> Session:
         engine.scripts = list(scripts)
         hearing = SecondHearing(second, SecondPassSettings("better", DEADLINE_MS), "as_is", clock)
-        settings = SessionSettings(RATE_HZ, RULES, 30.0, "lower", is_append_only=True, second_hearing=hearing)
+        settings = SessionSettings(
+            RATE_HZ, RULES, 30.0, Understanding("lower", second_hearing=hearing), is_append_only=True
+        )
         return Session(
             "s", options or SessionOptions(), settings, lambda: engine.open_stream(StreamOptions()), clock, resume
         )

@@ -13,7 +13,8 @@ from edge_asr.engines.base import StreamOptions
 from edge_asr.events import Final, Partial, SessionEnded
 from edge_asr.pipeline.gate import EngineSteps, SilenceGate
 from edge_asr.requests import Resume, SessionOptions
-from edge_asr.sessions.session import Session, SessionSettings
+from edge_asr.sessions.session import Session
+from edge_asr.sessions.session_settings import SessionSettings
 from edge_asr.settings import EndpointSettings, GateSettings
 from tests.sessions.conftest import RATE_HZ, RULES, SayingEngine, decode_all, of_kind
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
@@ -16,8 +16,10 @@ from edge_asr.events import Command, Final, Partial, SessionEnded, Speaker
 from edge_asr.pipeline.voices import Voices
 from edge_asr.requests import Resume, SessionOptions
 from edge_asr.sessions.second_hearing import SecondHearing
-from edge_asr.sessions.session import Session, SessionSettings
+from edge_asr.sessions.session import Session
+from edge_asr.sessions.session_settings import SessionSettings
 from edge_asr.sessions.speaker_hearing import SpeakerHearing
+from edge_asr.sessions.understanding import Understanding
 from edge_asr.settings import SecondPassSettings, SpeakerSettings
 from tests.sessions.conftest import RATE_HZ, RULES, SayingEngine, chunk, decode_all, of_kind
 from tests.sessions.test_second_hearing import ScriptedSecond
@@ -78,10 +80,9 @@ def open_session(engine: SayingEngine, embedder: ScriptedEmbedder, clock: Manual
         engine.scripts = list(scripts)
         voices = Voices({"Anna": ANNA.tolist(), "Bob": BOB.tolist()}, 0.6)
         hearing = SpeakerHearing(embedder, voices, SpeakerSettings("voices", 0.6, DEADLINE_MS), clock)
-        settings = SessionSettings(RATE_HZ, RULES, 30.0, is_append_only=True, speaker_hearing=hearing)
-        if second is not None:
-            again = SecondHearing(second, SecondPassSettings("better", 1000), "as_is", clock)
-            settings = replace(settings, second_hearing=again)
+        again = SecondHearing(second, SecondPassSettings("better", 1000), "as_is", clock) if second else None
+        understanding = Understanding(second_hearing=again, speaker_hearing=hearing)
+        settings = SessionSettings(RATE_HZ, RULES, 30.0, understanding, is_append_only=True)
         return Session(
             "s",
             options or SessionOptions(),

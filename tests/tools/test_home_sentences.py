@@ -8,7 +8,7 @@ from tools.home_sentences import HOME, command_files, english_sentences, without
 
 
 def test_lists_that_take_any_words_are_left_out_and_nothing_else() -> None:
-    book = {
+    book: dict[str, dict[str, object]] = {
         "intents": {"HassTurnOn": {}},
         "lists": {"area": {"values": ["hall"]}, "todo": {"wildcard": True}, "level": {"range": {"from": 0}}},
     }
