@@ -9,18 +9,18 @@ import uuid
 
 from edge_asr.clock import Clock, MonotonicClock
 from edge_asr.errors import EdgeAsrError, NotReady, WorkerDied
-from edge_asr.languages import speaks
 from edge_asr.metrics.instruments import Instruments
 from edge_asr.requests import SessionOptions
 from edge_asr.resources.delegation import DelegatedGroup
 from edge_asr.resources.memory import read_process_memory, trim_heap
-from edge_asr.workers.base import OfferedModel, PoolStatus, WorkerStatus
+from edge_asr.workers.base import PoolStatus, WorkerStatus
 from edge_asr.workers.capacity import Capacity
 from edge_asr.workers.changes import Changes, Trial
 from edge_asr.workers.command import STANDARD_LOADER
 from edge_asr.workers.handover import Handover
 from edge_asr.workers.heap import Tidying
 from edge_asr.workers.messages import Consumed, FromWorker, Heartbeat, LoadFailed, Ready, Settled, Stats
+from edge_asr.workers.model_choice import ModelChoice
 from edge_asr.workers.models import Models, NoOtherModels
 from edge_asr.workers.place import Place
 from edge_asr.workers.roster import Roster
@@ -63,9 +63,8 @@ class Pool:
     ) -> None:
         limits = model.settings.limits
         self._instruments = instruments
-        self._models = models or NoOtherModels()
+        models = models or NoOtherModels()
         self._clock = clock or MonotonicClock()
-        self._offered: tuple[OfferedModel, ...] = ()
         self._sessions: dict[str, PoolSession] = {}
         self._is_draining = self._is_closing = False
         self._why_draining = ""
@@ -75,7 +74,7 @@ class Pool:
         self._is_empty.set()
         self._roster = Roster(model, self, instruments, loader, self._clock, groups)
         self._handover = Handover(self._roster, self._sessions.values)
-        self._changes = Changes(self._roster, self._handover, self._models, limits.max_models, instruments, self._clock)
+        self._changes = Changes(self._roster, self._handover, models, limits.max_models, instruments, self._clock)
         placement = self._roster.placement(model)
         self.front_cpus = placement.front
         """Cores that no worker has; where this process is best kept to."""
@@ -83,6 +82,7 @@ class Pool:
         self._capacity = Capacity(
             model.settings, worker_cpus, lambda: self._roster, self._handover.sessions_of, instruments, self._clock
         )
+        self._choice = ModelChoice(models, self._roster, self._changes, self._capacity)
         self._heap = Tidying()
         self._is_trimmed = False
         self._checking: asyncio.Task[None] | None = None
@@ -101,7 +101,7 @@ class Pool:
         await self._roster.active.worker.start()
         self._roster.active.used_ns = self._clock.now_ns()
         await self._changes.add_twins()
-        await self._look_into_the_store()
+        await self._choice.look_into_the_store()
         self._capacity.look(tuple(self._roster))
         self._checking = asyncio.create_task(self._check_for_ever(), name="looking after the workers")
 
@@ -119,8 +119,8 @@ class Pool:
         try:
             self._refuse_while_draining()
             self._capacity.require_slot(self._occupied)
-            wanted = options.model or await self._model_for(options.language)
-            places = await self._places_for(wanted, options)
+            wanted = await self._choice.wanted(options)
+            places = await self._choice.places(wanted, options)
             self._refuse_while_draining()  # loading another model takes its time
             place = self._capacity.choose(places, self._occupied, is_batch=options.is_batch)
         except EdgeAsrError as refusal:
@@ -134,8 +134,8 @@ class Pool:
 
     async def names(self) -> tuple[str, ...]:
         """The models that sessions may ask for by name, the active one first."""
-        await self._look_into_the_store()
-        return (self._roster.active.model.name, *(model.name for model in self._others))
+        await self._choice.look_into_the_store()
+        return (self._roster.active.model.name, *(model.name for model in self._choice.others))
 
     def status(self) -> PoolStatus:
         """The state now; never blocks."""
@@ -151,7 +151,7 @@ class Pool:
             worker_pid=worker.pid,
             ready=worker.ready,
             stats=worker.stats,
-            offered=self._others if self._changes.max_models > 1 else (),
+            offered=self._choice.others if self._changes.max_models > 1 else (),
             workers=tuple(self._status_of(each) for each in sorted(self._roster, key=lambda each: each is not place)),
         )
 
@@ -222,49 +222,6 @@ class Pool:
     def _refuse_while_draining(self) -> None:
         if self._is_draining:
             raise NotReady(self._why_draining)
-
-    def _lighter_model(self, options: SessionOptions) -> str:
-        """Empty unless a live session that names no model is to get the lighter one."""
-        active = self._roster.active.model.name
-        name = "" if options.is_batch else self._capacity.lighter_model(self._roster.all_serving(active))
-        return "" if name == active else name
-
-    async def _model_for(self, language: str) -> str:
-        """An installed model that speaks a language which the active one does not; empty to stay with that one."""
-        if speaks(self._roster.active.model.manifest.languages, language) or self._changes.max_models == 1:
-            return ""
-        await self._look_into_the_store()
-        able = [model for model in self._others if model.languages and speaks(model.languages, language)]
-        loaded = {place.model.name for place in self._roster if place.takes_sessions}
-        best = min(able, key=lambda model: (model.name not in loaded, not model.hears_everything), default=None)
-        return best.name if best is not None else ""
-
-    async def _look_into_the_store(self) -> None:
-        self._offered = await asyncio.to_thread(self._models.offered)
-
-    @property
-    def _others(self) -> tuple[OfferedModel, ...]:
-        active = self._roster.active.model.name
-        return tuple(model for model in self._offered if model.name != active)
-
-    async def _places_for(self, wanted: str, options: SessionOptions) -> list[Place]:
-        """Those that serve the session's model, which is loaded if need be.
-
-        Args:
-            wanted: By name, or by language; empty for the active one.
-            options: Of the session.
-        """
-        active = self._roster.all_serving(self._roster.active.model.name)
-        name = wanted or self._lighter_model(options)
-        if name in ("", self._roster.active.model.name):
-            return active
-        try:
-            return self._roster.all_serving(name) or [await self._changes.place_for(name)]
-        except EdgeAsrError as error:
-            if wanted:
-                raise
-            _logger.warning("the lighter model cannot be had: %s", error)
-            return active
 
     def _attach(self, place: Place, options: SessionOptions, protocol: str) -> PoolSession:
         worker = place.worker
