@@ -36,13 +36,11 @@ class Tiers:
             return cls(tuple(named), None)
         behind = [second_model(store, model.manifest, settings) for model in named]
         second = next((model for model in behind if model), None)
-        if second is None:
-            for model in named:
-                if why := why_no_second_model(model.manifest, settings):
-                    remark(why)
-            return cls(tuple(named), None)
-        others = [model for model in named if model.manifest.name != second.manifest.name]
-        return cls((*others, second), second)
+        others = [model for model in named if second is None or not model.directory.samefile(second.directory)]
+        for model in others:
+            if why := why_no_second_model(model.manifest, settings):
+                remark(why)
+        return cls((*others, second) if second else tuple(others), second)
 
     def behind(self, model: InstalledModel) -> tuple[str, ...]:
         """Second passes that a model is measured with: none, and where it streams also the one."""

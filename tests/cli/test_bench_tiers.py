@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import pytest
 
 from edge_asr.cli.bench_tiers import Tiers
@@ -64,6 +67,19 @@ def test_a_model_that_does_not_stream_has_none_behind_it_and_says_so(
     found = tiers(two_tiers, "better", second="better")
     assert (names_of(found.models), found.second) == (["better"], None)
     assert "better does not stream" in capsys.readouterr().err
+
+
+def test_of_several_models_the_one_that_does_not_stream_is_named(
+    two_tiers: ModelStore, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One of the second model's name in another place is another model."""
+    elsewhere = tmp_path / "elsewhere"
+    shutil.copytree(two_tiers.resolve("better").directory, elsewhere)
+    found = tiers(two_tiers, "small", str(elsewhere), second="better")
+    assert [model.directory.name for model in found.models] == ["small", "elsewhere", "better"]
+    assert "better does not stream" in capsys.readouterr().err
+    tiers(two_tiers, "small", "better", second="better")
+    assert capsys.readouterr().err == ""
 
 
 def test_a_second_pass_that_streams_is_refused(two_tiers: ModelStore) -> None:
