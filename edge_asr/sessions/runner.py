@@ -42,6 +42,7 @@ class Runner:
     def __init__(
         self,
         loop: DecodeLoop,
+        *,
         sink: Callable[[TranscriptEvent], None],
         settle: Callable[[str, Progress, tuple[Final, ...]], None],
         credit: Callable[[str, Credit], None],

@@ -100,7 +100,13 @@ class Service:
         self._unsent: list[FromWorker] = []
         """Of the decode thread."""
         self._runner = Runner(
-            loop, self._deliver, self._settle, self._give_credit, open_recording, _end_process, self._send_all
+            loop,
+            sink=self._deliver,
+            settle=self._settle,
+            credit=self._give_credit,
+            open_recording=open_recording,
+            on_death=_end_process,
+            on_said=self._send_all,
         )
         self._waiting: WaitingRoom[ToWorker] = WaitingRoom(model.prepare, self._carry_out, _end_process)
 

@@ -43,12 +43,12 @@ class Daemon:
         loop = DecodeLoop(engine, RULES, scheduler, MonotonicClock())
         self.runner = Runner(
             loop,
-            self._say,
-            self._settled,
-            lambda session_id, credit: self.credits.put((session_id, credit)),
-            lambda path, _options: recordings[path],
-            self.deaths.put,
-            lambda: self.told.append("all"),
+            sink=self._say,
+            settle=self._settled,
+            credit=lambda session_id, credit: self.credits.put((session_id, credit)),
+            open_recording=lambda path, _options: recordings[path],
+            on_death=self.deaths.put,
+            on_said=lambda: self.told.append("all"),
         )
         self.runner.start()
 
