@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -16,6 +15,7 @@ from edge_asr.quantize.document import FILE
 from edge_asr.quantize.progress import Progress
 from edge_asr.quantize.workshop import Made
 from edge_asr.store.disk import require_space, writing_to
+from edge_asr.store.whole_directory import put_in_place
 
 REPORT_FILE = "report.html"
 CANDIDATES = "candidates"
@@ -118,8 +118,7 @@ def write_model(directory: Path, made: Made, name: str, fill: Callable[[Path], N
                 shutil.copyfile(entry, staging / entry.name)
             (staging / MANIFEST_FILE).write_text(format_manifest(manifest), encoding="utf-8")
             fill(staging)
-            _flush(staging)
-            _replace(staging, directory.absolute())
+            put_in_place(staging, directory.absolute(), old=_old(directory))
         finally:
             shutil.rmtree(staging, ignore_errors=True)
     return manifest
@@ -174,21 +173,3 @@ def _staging(directory: Path) -> Path:
 
 def _old(directory: Path) -> Path:
     return directory.absolute().with_name(f".{directory.name}.old")
-
-
-def _replace(new: Path, final: Path) -> None:
-    old = _old(final)
-    shutil.rmtree(old, ignore_errors=True)
-    if final.exists():
-        final.rename(old)
-    new.rename(final)
-    shutil.rmtree(old, ignore_errors=True)
-
-
-def _flush(directory: Path) -> None:
-    for path in (*directory.rglob("*"), directory):
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

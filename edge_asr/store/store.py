@@ -40,6 +40,7 @@ from edge_asr.store.catalogue import bundled_directories, catalogue_directory, r
 from edge_asr.store.disk import writing_to
 from edge_asr.store.locations import StoreLocations
 from edge_asr.store.speakers import SpeakerShelf
+from edge_asr.store.whole_directory import put_in_place
 
 DEFAULT_MODEL = "starter-en"
 """Bundled; what is used when nothing was activated."""
@@ -199,8 +200,8 @@ class ModelStore:
             try:
                 manifest = fill(staging)
                 (staging / MANIFEST_FILE).write_text(format_manifest(manifest), encoding="utf-8")
-                _flush(staging)
-                _replace_directory(staging, models / name)
+                # Until it is there, the one before is read from beside its place.
+                put_in_place(staging, models / name, old=models / f"{_REPLACED}{name}")
             finally:
                 shutil.rmtree(staging, ignore_errors=True)
         return InstalledModel(manifest, models / name)
@@ -352,26 +353,6 @@ def _is_left_alone(name: str, names: set[str]) -> bool:
 
 def _looks_like_a_path(text: str) -> bool:
     return "/" in text or text in (".", "..") or text.startswith("~")
-
-
-def _flush(directory: Path) -> None:
-    """See that everything is on the disk, not only on its way there: boards lose power."""
-    for path in (*directory.rglob("*"), directory):
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
-def _replace_directory(new: Path, final: Path) -> None:
-    """Put ``new`` in the place of ``final``; until it is there, the old one is read from beside it."""
-    old = final.with_name(_REPLACED + final.name)
-    if final.exists():
-        shutil.rmtree(old, ignore_errors=True)
-        final.rename(old)
-    new.rename(final)
-    shutil.rmtree(old, ignore_errors=True)
 
 
 @contextlib.contextmanager
