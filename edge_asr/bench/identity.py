@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
 
-from edge_asr import __version__
 from edge_asr.bench.document import ClipIdentity, ModelIdentity, Workload
+from edge_asr.resources.packages import installed_versions
 from edge_asr.scoring import score
 from edge_asr.store.digest import sha256_of
 from edge_asr.store.store import InstalledModel
@@ -19,13 +18,7 @@ PACKAGES = ("sherpa-onnx", "onnxruntime", "numpy", "soxr", "soundfile", "msgspec
 
 def versions() -> dict[str, str]:
     """Package, interpreter and kernel versions; packages that are not installed are left out."""
-    found = {"edge-asr": __version__, "python": platform.python_version(), "kernel": platform.release()}
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
+    return {**installed_versions(PACKAGES), "kernel": platform.release()}
 
 
 def model_identity(model: InstalledModel) -> ModelIdentity:

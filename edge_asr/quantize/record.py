@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
 
-from edge_asr import __version__
 from edge_asr.quantize.document import AudioSet, ComponentRecord, NodeRecord, Origin
 from edge_asr.quantize.evaluation_set import Recording
 from edge_asr.quantize.search import Searched
@@ -78,14 +75,3 @@ def audio_set(source: str, recordings: Sequence[Recording]) -> AudioSet:
         units=sum(one.units for one in recordings),
         sha256=tuple(one.sha256 for one in recordings),
     )
-
-
-def versions() -> dict[str, str]:
-    """Of the packages that matter; what is not installed is left out."""
-    found = {"edge-asr": __version__, "python": platform.python_version()}
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found

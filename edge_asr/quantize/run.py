@@ -19,13 +19,14 @@ from edge_asr.quantize.fixed import follow
 from edge_asr.quantize.order import Order, Outcome
 from edge_asr.quantize.output import REPORT_FILE, require_writable, working_on, write_model, write_text
 from edge_asr.quantize.progress import Progress
-from edge_asr.quantize.record import audio_set, component_records, node_records, origin_of, versions
+from edge_asr.quantize.record import PACKAGES, audio_set, component_records, node_records, origin_of
 from edge_asr.quantize.recordings import read_recordings
 from edge_asr.quantize.report_html import render_html
 from edge_asr.quantize.room import require_room
 from edge_asr.quantize.table import Result, Table, set_table
 from edge_asr.quantize.workshop import Made, base_name
 from edge_asr.resources.cpu_features import common_features, read_processors
+from edge_asr.resources.packages import installed_versions
 from edge_asr.scoring import score
 
 
@@ -90,7 +91,7 @@ def _document(table: Table, result: Result) -> Document:
     return Document(
         created=dt.datetime.now().astimezone().isoformat(timespec="seconds"),
         command=order.command,
-        versions=versions(),
+        versions=installed_versions(PACKAGES),
         processor=processors[0].name if processors else platform.machine(),
         has_vnni=features.dot_product if features and is_x86() else None,
         origin=origin_of(order.original),
