@@ -8,6 +8,7 @@ from edge_asr.cli.options import (
     Invocation,
     commands_option,
     common_options,
+    hotwords_option,
     json_option,
     model_option,
     pass_invocation,
@@ -51,9 +52,7 @@ from edge_asr.cli.options import (
     "--scheduler", metavar="ADDRESS", help="Hear them on the Dask cluster of this scheduler: tcp://HOST:8786."
 )
 @click.option("--again", is_flag=True, help="Hear also what an earlier run into this folder has heard.")
-@click.option(
-    "--hotwords", metavar="FILE", help="Words and phrases to expect, one a line; for transducers and Moonshine."
-)
+@hotwords_option
 @json_option
 @commands_option
 @second_pass_option
@@ -72,12 +71,7 @@ def batch(
     jobs: int | None,
     scheduler: str | None,
     again: bool,
-    hotwords: str | None,
     as_json: bool,
-    commands: str | None,
-    second_pass: str | None,
-    model: str | None,
-    provider: str | None,
 ) -> None:
     """Turn thousands of recordings into text.
 
@@ -93,14 +87,7 @@ def batch(
     """
     from edge_asr.cli.batch_job import Wishes, run_job
 
-    options: dict[str, tuple[str, object]] = {
-        "model": ("-m", model),
-        "engine.provider": ("--provider", provider),
-        "commands.file": ("--commands", commands),
-        "second_pass.model": ("--second-pass", second_pass),
-        "engine.hotwords_file": ("--hotwords", hotwords),
-    }
-    settings = invocation.configuration(options).settings
+    settings = invocation.configuration().settings
     wishes = Wishes.checked(
         inputs=inputs,
         lists=lists,

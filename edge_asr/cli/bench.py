@@ -104,7 +104,6 @@ def bench(
     batch: str | None,
     window: str | None,
     spinning: str | None,
-    second_pass: str | None,
     url: str | None,
     token_file: str | None,
     soak: str | None,
@@ -146,7 +145,7 @@ def bench(
         batch=batch,
         window=window,
         spinning=spinning,
-        second_pass=second_pass,
+        asks_for_second_pass="second_pass.model" in invocation.named,
         url=url,
         token_file=token_file,
         soak=soak,
@@ -161,10 +160,6 @@ def bench(
     )
 
     def settings_of(model: str) -> Settings:
-        named: dict[str, tuple[str, object]] = {
-            "model": ("MODEL", model or None),
-            "second_pass.model": ("--second-pass", second_pass),
-        }
-        return invocation.configuration(named).settings
+        return invocation.configuration({"model": ("MODEL", model or None)}).settings
 
     click.get_current_context().exit(run_job(wishes, settings_of))

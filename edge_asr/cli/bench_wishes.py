@@ -59,7 +59,7 @@ class Wishes:
         batch: str | None,
         window: str | None,
         spinning: str | None,
-        second_pass: str | None,
+        asks_for_second_pass: bool,
         url: str | None,
         token_file: str | None,
         soak: str | None,
@@ -81,7 +81,7 @@ class Wishes:
             raise ConfigurationError("--accelerate belongs to --soak; add e.g. --soak 24h")
         if token_file and not url:
             raise ConfigurationError("--token-file belongs to --url; add e.g. --url http://board:8765")
-        engine_words = (cpus, providers, profiles_operators, batch, window, threads, spinning, second_pass)
+        engine_words = (cpus, providers, profiles_operators, batch, window, threads, spinning, asks_for_second_pass)
         if url and (models or any(engine_words)):
             raise ConfigurationError(
                 "--url measures a daemon as it runs; its model, second pass, threads, cores, provider, batch, window "
@@ -103,7 +103,7 @@ class Wishes:
             spinning={"off": (False,), "on": (True,), "both": (False, True)}[spinning] if spinning else None,
             streams=parse_numbers(streams, "--streams", 1, 1000),
             pieces_ms=parse_numbers(pieces, "--pieces", 10, 5000),
-            asks_for_second_pass=second_pass is not None,
+            asks_for_second_pass=asks_for_second_pass,
             url=url or "",
             token_file=token_file,
             soak_s=soak_s,

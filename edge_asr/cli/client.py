@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from edge_asr.cli.options import Invocation, common_options, pass_invocation, text_options
+from edge_asr.cli.options import ITN, PUNCTUATION, Invocation, common_options, pass_invocation
 
 
 @click.command()
@@ -18,7 +18,8 @@ from edge_asr.cli.options import Invocation, common_options, pass_invocation, te
 @click.option("--language", default="", metavar="TAG", help="Language to ask for, such as en.")
 @click.option("--model", default="", metavar="NAME", help="Model to ask for; default: the active one.")
 @click.option("--hotword", multiple=True, metavar="WORD", help="Word or phrase to expect; may be given several times.")
-@text_options
+@click.option(ITN[0], default=None, help=ITN[1])
+@click.option(PUNCTUATION[0], default=None, help=PUNCTUATION[1])
 @click.option("--token-file", metavar="FILE", help="File with the daemon's bearer token.")
 @click.option("--json", "as_json", is_flag=True, help="Print every event and the latencies as one JSON line each.")
 @common_options

@@ -12,15 +12,18 @@ from edge_asr.cli.options import (
     pass_invocation,
     provider_option,
     second_pass_option,
+    setting_option,
     text_options,
-    text_settings,
 )
 from edge_asr.errors import ConfigurationError
 
 
 @click.command()
-@click.option(
-    "--device", metavar="NAME", help="Sound device; its name or a part of it, as `edge-asr devices` lists it."
+@setting_option(
+    "microphone.device",
+    "--device",
+    metavar="NAME",
+    help="Sound device; its name or a part of it, as `edge-asr devices` lists it.",
 )
 @model_option
 @provider_option
@@ -33,13 +36,6 @@ from edge_asr.errors import ConfigurationError
 @pass_invocation
 def listen(
     invocation: Invocation,
-    device: str | None,
-    model: str | None,
-    provider: str | None,
-    commands: str | None,
-    second_pass: str | None,
-    itn: bool | None,
-    punctuation: bool | None,
     as_jsonl: bool,
     as_srt: bool,
 ) -> None:
@@ -59,13 +55,5 @@ def listen(
         raise ConfigurationError("--jsonl and --srt are two formats of the same output; give one of them")
     from edge_asr.cli.listen_job import run_job
 
-    options: dict[str, tuple[str, object]] = {
-        "model": ("-m", model),
-        "engine.provider": ("--provider", provider),
-        "microphone.device": ("--device", device),
-        "commands.file": ("--commands", commands),
-        "second_pass.model": ("--second-pass", second_pass),
-        **text_settings(itn, punctuation),
-    }
-    settings = invocation.configuration(options).settings
+    settings = invocation.configuration().settings
     run_job(settings, "jsonl" if as_jsonl else "srt" if as_srt else "captions")

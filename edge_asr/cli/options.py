@@ -7,7 +7,7 @@ import math
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -46,6 +46,8 @@ class Invocation:
     config_file: Path | None = None
     verbosity: int = 0
     """How many ``-v`` there were."""
+    named: dict[str, tuple[str, object]] = field(default_factory=dict)
+    """Settings that were given as :func:`setting_option`: key path to the option's name and its value."""
 
     def configuration(
         self, options: Mapping[str, tuple[str, object]] | None = None, *, with_profile: bool = True
@@ -53,12 +55,11 @@ class Invocation:
         """The merged configuration.
 
         Args:
-            options: Key path (``engine.provider``) to the option's name and its value, for options that were given;
-                those whose value is ``None`` were not.
+            options: What counts besides :attr:`named`, and more than it; those whose value is ``None`` were not given.
             with_profile: Whether what ``tune`` found out for this board counts.
         """
         given = {path: entry for path, entry in (options or {}).items() if entry[1] is not None}
-        return load(os.environ, self.config_file, given, _tuned if with_profile else None)
+        return load(os.environ, self.config_file, {**self.named, **given}, _tuned if with_profile else None)
 
     def server_settings(self) -> ServerSettings:
         """Where the daemon of this machine is configured to listen."""
@@ -118,49 +119,60 @@ def common_options(command: Command) -> Command:
     return verbose(config(command))
 
 
-def model_option(command: Command) -> Command:
-    """``-m MODEL``."""
-    return click.option("-m", "--model", metavar="MODEL", help="Store name, or directory of a model.")(command)
+def setting_option(path: str, *names: str, **how: Any) -> Callable[[Command], Command]:  # noqa: ANN401  click's own
+    """An option that is a setting: it goes into the configuration by itself, and the command need not know of it.
+
+    Args:
+        path: Of the setting, such as ``engine.provider``.
+        names: Of the option; the first one is named as the origin of the value.
+        how: What :func:`click.option` takes besides.
+    """
+    shown = names[0].partition("/")[0]
+
+    def take(context: click.Context, _parameter: click.Parameter, value: object) -> None:
+        if value not in (None, ()):
+            context.ensure_object(Invocation).named[path] = (shown, value)
+
+    return click.option(*names, default=None, expose_value=False, callback=take, **how)
 
 
-def provider_option(command: Command) -> Command:
-    """``--provider P``."""
-    return click.option("--provider", metavar="PROVIDER", help="Execution provider, such as cpu.")(command)
+model_option = setting_option("model", "-m", "--model", metavar="MODEL", help="Store name, or directory of a model.")
 
+provider_option = setting_option(
+    "engine.provider", "--provider", metavar="PROVIDER", help="Execution provider, such as cpu."
+)
 
-def commands_option(command: Command) -> Command:
-    """``--commands FILE``."""
-    return click.option(
-        "--commands",
-        metavar="FILE",
-        help="Listen for spoken commands: sentence templates in Home Assistant's format, or a folder of them.",
-    )(command)
+commands_option = setting_option(
+    "commands.file",
+    "--commands",
+    metavar="FILE",
+    help="Listen for spoken commands: sentence templates in Home Assistant's format, or a folder of them.",
+)
 
+hotwords_option = setting_option(
+    "engine.hotwords_file",
+    "--hotwords",
+    metavar="FILE",
+    help="Words and phrases to expect, one a line; for transducers and Moonshine.",
+)
 
-def second_pass_option(command: Command) -> Command:
-    """``--second-pass MODEL``."""
-    return click.option(
-        "--second-pass",
-        metavar="MODEL",
-        help="Non-streaming model that hears each segment again, for its final, behind a streaming one.",
-    )(command)
+second_pass_option = setting_option(
+    "second_pass.model",
+    "--second-pass",
+    metavar="MODEL",
+    help="Non-streaming model that hears each segment again, for its final, behind a streaming one.",
+)
+
+PUNCTUATION = ("--punctuation/--no-punctuation", "Capitals and punctuation where the model writes none.")
+ITN = ("--itn/--no-itn", "Numbers, dates, money and times in figures.")
+"""How finals are written, for settings and for the sessions of a client: option and help."""
 
 
 def text_options(command: Command) -> Command:
     """``--itn`` and ``--punctuation``, and their contraries."""
-    for option in (
-        click.option(
-            "--punctuation/--no-punctuation", default=None, help="Capitals and punctuation where the model writes none."
-        ),
-        click.option("--itn/--no-itn", default=None, help="Numbers, dates, money and times in figures."),
-    ):
-        command = option(command)
+    for path, (name, says) in (("text.punctuation", PUNCTUATION), ("text.itn", ITN)):
+        command = setting_option(path, name, help=says)(command)
     return command
-
-
-def text_settings(itn: bool | None, punctuation: bool | None) -> dict[str, tuple[str, object]]:
-    """What :func:`text_options` say, for :meth:`Invocation.configuration`."""
-    return {"text.itn": ("--itn", itn), "text.punctuation": ("--punctuation", punctuation)}
 
 
 def require_folder(path: Path | None) -> None:

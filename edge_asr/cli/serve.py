@@ -17,8 +17,8 @@ from edge_asr.cli.options import (
     pass_invocation,
     provider_option,
     second_pass_option,
+    setting_option,
     text_options,
-    text_settings,
 )
 from edge_asr.errors import ConfigurationError
 from edge_asr.settings import Settings
@@ -30,25 +30,46 @@ from edge_asr.settings import Settings
 @commands_option
 @second_pass_option
 @text_options
-@click.option("--host", metavar="HOST", help="Address for HTTP and websocket; 0.0.0.0 for every interface.")
-@click.option("--port", type=int, metavar="PORT", help="Port for HTTP and websocket; 0 takes a free one.")
-@click.option("--wyoming", metavar="URI", help="tcp://HOST:PORT, unix://PATH or off.")
-@click.option(
-    "--zeroconf", is_flag=True, default=None, help="Announce Wyoming in the local network, for Home Assistant to find."
+@setting_option(
+    "server.host", "--host", metavar="HOST", help="Address for HTTP and websocket; 0.0.0.0 for every interface."
 )
-@click.option("--vosk-port", type=int, metavar="PORT", help="Port for Vosk's protocol alone, such as 2700.")
-@click.option("--sherpa-port", type=int, metavar="PORT", help="Port for sherpa-onnx's protocols alone, such as 6006.")
-@click.option("--mic", metavar="DEVICE", help="Listen to this sound device too; default for the default one.")
-@click.option(
+@setting_option(
+    "server.port", "--port", type=int, metavar="PORT", help="Port for HTTP and websocket; 0 takes a free one."
+)
+@setting_option("server.wyoming", "--wyoming", metavar="URI", help="tcp://HOST:PORT, unix://PATH or off.")
+@setting_option(
+    "server.zeroconf",
+    "--zeroconf",
+    is_flag=True,
+    help="Announce Wyoming in the local network, for Home Assistant to find.",
+)
+@setting_option(
+    "server.vosk_port", "--vosk-port", type=int, metavar="PORT", help="Port for Vosk's protocol alone, such as 2700."
+)
+@setting_option(
+    "server.sherpa_port",
+    "--sherpa-port",
+    type=int,
+    metavar="PORT",
+    help="Port for sherpa-onnx's protocols alone, such as 6006.",
+)
+@setting_option(
+    "microphone.device", "--mic", metavar="DEVICE", help="Listen to this sound device too; default for the default one."
+)
+@setting_option(
+    "server.allow",
     "--allow",
     multiple=True,
     metavar="CIDR",
     help="Network whose clients may use doors without credentials (wyoming, vosk, sherpa); may be given several times.",
 )
-@click.option("--token-file", metavar="FILE", help="File with the bearer token that HTTP clients must send.")
-@click.option("--tls-cert", metavar="FILE", help="Certificate chain in PEM; serves https and wss.")
-@click.option("--tls-key", metavar="FILE", help="Private key of the certificate.")
-@click.option(
+@setting_option(
+    "server.token_file", "--token-file", metavar="FILE", help="File with the bearer token that HTTP clients must send."
+)
+@setting_option("server.tls_cert", "--tls-cert", metavar="FILE", help="Certificate chain in PEM; serves https and wss.")
+@setting_option("server.tls_key", "--tls-key", metavar="FILE", help="Private key of the certificate.")
+@setting_option(
+    "server.insecure",
     "--insecure",
     multiple=True,
     metavar="DOOR",
@@ -59,24 +80,6 @@ from edge_asr.settings import Settings
 @pass_invocation
 def serve(
     invocation: Invocation,
-    model: str | None,
-    provider: str | None,
-    commands: str | None,
-    second_pass: str | None,
-    itn: bool | None,
-    punctuation: bool | None,
-    host: str | None,
-    port: int | None,
-    wyoming: str | None,
-    zeroconf: bool | None,
-    vosk_port: int | None,
-    sherpa_port: int | None,
-    mic: str | None,
-    allow: tuple[str, ...],
-    token_file: str | None,
-    tls_cert: str | None,
-    tls_key: str | None,
-    insecure: tuple[str, ...],
     trace: str | None,
 ) -> None:
     """Run the daemon.
@@ -90,29 +93,10 @@ def serve(
       edge-asr serve
       edge-asr serve --wyoming tcp://0.0.0.0:10300 --allow 192.168.1.0/24
     """
-    options: dict[str, tuple[str, object]] = {
-        "model": ("-m", model),
-        "engine.provider": ("--provider", provider),
-        "commands.file": ("--commands", commands),
-        "second_pass.model": ("--second-pass", second_pass),
-        **text_settings(itn, punctuation),
-        "server.host": ("--host", host),
-        "server.port": ("--port", port),
-        "server.wyoming": ("--wyoming", wyoming),
-        "server.zeroconf": ("--zeroconf", zeroconf),
-        "server.vosk_port": ("--vosk-port", vosk_port),
-        "server.sherpa_port": ("--sherpa-port", sherpa_port),
-        "microphone.device": ("--mic", mic),
-        "server.allow": ("--allow", allow or None),
-        "server.token_file": ("--token-file", token_file),
-        "server.tls_cert": ("--tls-cert", tls_cert),
-        "server.tls_key": ("--tls-key", tls_key),
-        "server.insecure": ("--insecure", insecure or None),
-    }
-    run_daemon(invocation, options, traced_session=trace or "")
+    run_daemon(invocation, traced_session=trace or "")
 
 
-def run_daemon(invocation: Invocation, options: Mapping[str, tuple[str, object]], *, traced_session: str = "") -> None:
+def run_daemon(invocation: Invocation, *, traced_session: str = "") -> None:
     """Merge the configuration, find the model, serve."""
     from edge_asr.cli.admin_socket import admin_socket_to_open
     from edge_asr.cli.messages import remark
@@ -122,7 +106,7 @@ def run_daemon(invocation: Invocation, options: Mapping[str, tuple[str, object]]
     from edge_asr.servers.access import DOORS
     from edge_asr.servers.activation import inherited_descriptors
 
-    settings = invocation.configuration(options).settings
+    settings = invocation.configuration().settings
     _log_at(settings.log.level, invocation.verbosity)
     store = open_store()
     model = choose_model(store, settings.model)
@@ -131,8 +115,7 @@ def run_daemon(invocation: Invocation, options: Mapping[str, tuple[str, object]]
     admin_socket, is_named = admin_socket_to_open(settings.server.admin_socket, os.environ)
 
     def read_settings(name: str) -> Settings:
-        asked = {**options, "model": ("the model asked for", name)} if name else options
-        return invocation.configuration(asked).settings
+        return invocation.configuration({"model": ("the model asked for", name or None)}).settings
 
     surroundings = Surroundings(
         notify_socket=os.environ.get("NOTIFY_SOCKET", ""),

@@ -8,12 +8,12 @@ from edge_asr.cli.options import (
     Invocation,
     commands_option,
     common_options,
+    hotwords_option,
     model_option,
     pass_invocation,
     provider_option,
     second_pass_option,
     text_options,
-    text_settings,
 )
 
 
@@ -40,9 +40,7 @@ from edge_asr.cli.options import (
 @click.option("--realtime", is_flag=True, help="Play recordings at the pace of speech.")
 @click.option("--partials", is_flag=True, help="Show what is not final yet, on standard error; with jsonl as lines.")
 @click.option("--raw", metavar="FORMAT", help="Recordings are samples without a header, such as s16le:16000:1.")
-@click.option(
-    "--hotwords", metavar="FILE", help="Words and phrases to expect, one a line; for transducers and Moonshine."
-)
+@hotwords_option
 @commands_option
 @second_pass_option
 @text_options
@@ -59,13 +57,6 @@ def transcribe(
     realtime: bool,
     partials: bool,
     raw: str | None,
-    hotwords: str | None,
-    commands: str | None,
-    second_pass: str | None,
-    itn: bool | None,
-    punctuation: bool | None,
-    model: str | None,
-    provider: str | None,
 ) -> None:
     """Turn recordings into text or subtitles.
 
@@ -83,15 +74,7 @@ def transcribe(
     """
     from edge_asr.cli.transcription_job import Wishes, run_job
 
-    options: dict[str, tuple[str, object]] = {
-        "model": ("-m", model),
-        "engine.provider": ("--provider", provider),
-        "commands.file": ("--commands", commands),
-        "second_pass.model": ("--second-pass", second_pass),
-        **text_settings(itn, punctuation),
-        "engine.hotwords_file": ("--hotwords", hotwords),
-    }
-    settings = invocation.configuration(options).settings
+    settings = invocation.configuration().settings
     wishes = Wishes.checked(
         files=files,
         transcript_format=transcript_format,

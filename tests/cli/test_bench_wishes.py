@@ -33,7 +33,7 @@ def wishes(**words: Any) -> Wishes:
         "batch": None,
         "window": None,
         "spinning": None,
-        "second_pass": None,
+        "asks_for_second_pass": False,
         "url": None,
         "token_file": None,
         "soak": None,
@@ -72,11 +72,6 @@ def test_words_win_over_the_configuration():
     assert (sweep.providers, sweep.windows_ms) == (("cpu", "xnnpack"), (0, 20))
 
 
-@pytest.mark.parametrize(("word", "is_asked_for"), [(None, False), ("", True), ("moonshine-tiny-en", True)])
-def test_a_second_pass_is_asked_for_by_naming_it_or_none(word, is_asked_for):
-    assert wishes(second_pass=word).asks_for_second_pass == is_asked_for
-
-
 def test_a_soak_is_one_long_paced_run():
     soak = wishes(soak="30m", mode="both", repetitions=5)
     assert (soak.modes, soak.seconds, soak.repetitions, soak.soak_s) == (("paced",), 1800.0, 1, 1800.0)
@@ -95,7 +90,7 @@ def test_an_accelerated_soak_decodes_as_fast_as_it_can():
         ({"url": "http://board", "models": ("starter-en",)}, "--url measures a daemon as it runs"),
         ({"url": "http://board", "threads": "2"}, "--url measures a daemon as it runs"),
         ({"url": "http://board", "cpus": ("0",)}, "--url measures a daemon as it runs"),
-        ({"url": "http://board", "second_pass": "moonshine-tiny-en"}, "--url measures a daemon as it runs"),
+        ({"url": "http://board", "asks_for_second_pass": True}, "--url measures a daemon as it runs"),
         ({"url": "http://board", "spinning": "on"}, "--url measures a daemon as it runs"),
         ({"threads": "0"}, "--threads '0' is not a number from 1 to 64"),
         ({"streams": "x"}, "--streams 'x'"),
