@@ -7,47 +7,25 @@ is never waits; :class:`InlinePass` does it at once, where nothing else is to be
 from __future__ import annotations
 
 import math
-import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Protocol
 
 from edge_asr.audio import Float32Array
 from edge_asr.clock import Clock
 from edge_asr.engines.base import Hypothesis, SegmentDecoder
+from edge_asr.engines.passes import Done, Pass, Underway, background_thread
 from edge_asr.engines.whole_stretch import loud_part_s
 from edge_asr.errors import EngineFailed
 
 MARGIN_S = 0.32
 """Audio that is kept before and after the loud part of a segment: words begin and end softly."""
 
-GIVING_WAY = 10
-"""Niceness of the thread: a tenth of what an ordinary one gets when both want the same core."""
-
 NEWEST_SHARE = 0.3
 """Weight of the newest pass in what passes are expected to take."""
 
 FORGOTTEN_S = 10.0
 """Half of that is forgotten in so much time without a pass, so that another one is tried after a busy while."""
-
-
-class Pass(Protocol):
-    """One segment on its way."""
-
-    @property
-    def is_done(self) -> bool:
-        """Whether there is a :attr:`hypothesis`, or will never be one."""
-        ...
-
-    @property
-    def hypothesis(self) -> Hypothesis | None:
-        """What was heard, times relative to the first sample; ``None`` where it failed."""
-        ...
-
-    def give_up(self) -> None:
-        """Nobody waits for it any more."""
-        ...
 
 
 class SecondPass(Protocol):
@@ -62,21 +40,9 @@ class SecondPass(Protocol):
         """Seconds until a segment of so many samples would be done; 0 while nobody knows."""
         ...
 
-    def begin(self, samples: Float32Array) -> Pass:
-        """Hear a segment: mono PCM, shape (n,)."""
+    def begin(self, samples: Float32Array) -> Pass[Hypothesis]:
+        """Hear a segment: mono PCM, shape (n,). What comes of it has times relative to the first sample."""
         ...
-
-
-class Done:
-    """A pass that is over."""
-
-    is_done = True
-
-    def __init__(self, hypothesis: Hypothesis | None) -> None:
-        self.hypothesis = hypothesis
-
-    def give_up(self) -> None:
-        """It is done."""
 
 
 class InlinePass:
@@ -94,7 +60,7 @@ class InlinePass:
         """Nobody is kept waiting but the one who asks."""
         return 0.0
 
-    def begin(self, samples: Float32Array) -> Pass:
+    def begin(self, samples: Float32Array) -> Pass[Hypothesis]:
         """Hear it now."""
         return Done(hear(self._decoder, samples))
 
@@ -113,7 +79,7 @@ class BackgroundPass:
         self._clock = clock
         self._on_done = on_done
         self.max_segment_s = decoder.max_segment_s
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="second-pass", initializer=give_way)
+        self._thread = background_thread("second-pass")
         self._lock = threading.Lock()
         self._waiting_samples = 0
         self._seconds_per_sample = 0.0
@@ -124,13 +90,13 @@ class BackgroundPass:
         age_s = (self._clock.now_ns() - self._measured_ns) / 1e9
         return (self._waiting_samples + samples) * self._seconds_per_sample * math.exp2(-age_s / FORGOTTEN_S)
 
-    def begin(self, samples: Float32Array) -> Pass:
+    def begin(self, samples: Float32Array) -> Pass[Hypothesis]:
         """Let it be heard."""
         with self._lock:
             self._waiting_samples += len(samples)
         future = self._thread.submit(self._hear, samples)
         future.add_done_callback(lambda _future: self._leave(len(samples)))
-        return _Underway(future)
+        return Underway(future)
 
     def close(self) -> None:
         """End the thread when the pass that is running is done."""
@@ -151,22 +117,6 @@ class BackgroundPass:
         self._on_done()
 
 
-class _Underway:
-    def __init__(self, future: Future[Hypothesis | None]) -> None:
-        self._future = future
-
-    @property
-    def is_done(self) -> bool:
-        return self._future.done()
-
-    @property
-    def hypothesis(self) -> Hypothesis | None:
-        return None if self._future.cancelled() else self._future.result()
-
-    def give_up(self) -> None:
-        self._future.cancel()
-
-
 def hear(decoder: SegmentDecoder, samples: Float32Array) -> Hypothesis | None:
     """The loud part of a segment through the model; ``None`` where the model fails on it."""
     rate_hz = decoder.sample_rate_hz
@@ -177,8 +127,3 @@ def hear(decoder: SegmentDecoder, samples: Float32Array) -> Hypothesis | None:
     except EngineFailed:
         return None
     return heard.later(begin / rate_hz, len(samples))
-
-
-def give_way() -> None:
-    """Lower the priority of this thread."""
-    os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), GIVING_WAY)

@@ -13,7 +13,9 @@ from typing import Literal
 from edge_asr.audio import Float32Array
 from edge_asr.clock import Clock
 from edge_asr.commands.listening import Heard
-from edge_asr.engines.second_pass import Done, Pass, SecondPass
+from edge_asr.engines.base import Hypothesis
+from edge_asr.engines.passes import Done, Pass
+from edge_asr.engines.second_pass import SecondPass
 from edge_asr.events import FinalReason, Speaker
 from edge_asr.pipeline.text import CASES
 from edge_asr.settings import SecondPassSettings
@@ -57,7 +59,7 @@ class Awaited:
     closing: Closing
     deadline_ns: int | None
     """When it is no longer waited for; ``None`` for never."""
-    _underway: Pass
+    _underway: Pass[Hypothesis]
     _begin_s: float
     """Where its audio begins, seconds of the engine's stream."""
     _case: Callable[[str], str]
@@ -66,7 +68,7 @@ class Awaited:
     def outcome(self, now_ns: int) -> SaidFinal | None:
         """What to say; ``None`` while it is worth waiting."""
         if self._underway.is_done:
-            second = self._underway.hypothesis
+            second = self._underway.result
             if second is None:
                 return _first(self.closing, "the second model failed on it", "failed")
             first = self.closing.understood
@@ -113,7 +115,7 @@ class SecondHearing:
         if not is_batch and self.second_pass.expected_s(len(samples)) * 1000 > settings.deadline_ms:
             return _first(closing, f"it would not come within {settings.deadline_ms} ms", "foreseen_late")
         deadline_ns = None if is_batch else self.clock.now_ns() + settings.deadline_ms * 1_000_000
-        underway = self.second_pass.begin(samples) if len(samples) else Done(None)
+        underway: Pass[Hypothesis] = self.second_pass.begin(samples) if len(samples) else Done(None)
         return Awaited(closing, deadline_ns, underway, begin_s, CASES[self.text_case], settings.deadline_ms)
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from edge_asr.audio import Float32Array
 from edge_asr.clock import Clock
-from edge_asr.engines.embedding_pass import Embedder, EmbeddingPass
+from edge_asr.engines.embedding_pass import Embedder
+from edge_asr.engines.passes import Pass
 from edge_asr.events import Speaker
 from edge_asr.pipeline.voices import Voices
 from edge_asr.settings import SpeakerSettings
@@ -18,7 +19,7 @@ class AwaitedSpeaker:
 
     deadline_ns: int | None
     """When it is no longer waited for; ``None`` for never."""
-    _underway: EmbeddingPass
+    _underway: Pass[Float32Array]
     _voices: Voices
 
     def is_over(self, now_ns: int) -> bool:
@@ -30,7 +31,7 @@ class AwaitedSpeaker:
         if not self._underway.is_done:
             self.give_up()
             return None
-        embedding = self._underway.embedding
+        embedding = self._underway.result
         return None if embedding is None else self._voices.who(embedding)
 
     def give_up(self) -> None:

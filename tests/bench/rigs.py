@@ -14,8 +14,9 @@ from edge_asr.bench.rig import Notebook, Readings, Rig
 from edge_asr.clock import ManualClock
 from edge_asr.engines.base import EngineStream, Hypothesis, StreamOptions, TokenConstraint
 from edge_asr.engines.instruments import Stopwatch, TimedEngine, TimedSegmentDecoder
+from edge_asr.engines.passes import Pass
 from edge_asr.engines.scripted import DecodeHook, ScriptedEngine, ScriptedStream, ScriptedWord
-from edge_asr.engines.second_pass import InlinePass, Pass
+from edge_asr.engines.second_pass import InlinePass
 from edge_asr.sessions.decode_loop import DecodeLoop
 from edge_asr.sessions.second_hearing import SecondHearing
 from edge_asr.sessions.understanding import Understanding
@@ -116,7 +117,7 @@ class LivePass:
     takes_ms: float
     done_ns: int = 0
     max_segment_s: float = 30.0
-    hypothesis: Hypothesis | None = BETTER
+    result: Hypothesis | None = BETTER
 
     @property
     def is_done(self) -> bool:
@@ -125,7 +126,7 @@ class LivePass:
     def expected_s(self, samples: int) -> float:
         return 0.0
 
-    def begin(self, samples: Float32Array) -> Pass:
+    def begin(self, samples: Float32Array) -> Pass[Hypothesis]:
         self.done_ns = self.clock.now_ns() + round(self.takes_ms * 1e6)
         return self
 

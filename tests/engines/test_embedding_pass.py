@@ -9,7 +9,7 @@ import numpy as np
 
 from edge_asr.audio import Float32Array
 from edge_asr.engines.embedding_pass import BackgroundEmbedding, InlineEmbedding
-from edge_asr.engines.second_pass import GIVING_WAY
+from edge_asr.engines.passes import GIVING_WAY
 from edge_asr.errors import EngineFailed
 
 RATE_HZ = 16_000
@@ -44,7 +44,7 @@ def told(embedding: Float32Array | None) -> list[float]:
 def test_inline_it_is_done_at_once() -> None:
     looked = InlineEmbedding(Summing()).begin(SAMPLES, RATE_HZ)
     assert looked.is_done
-    assert told(looked.embedding) == [1.5, RATE_HZ]
+    assert told(looked.result) == [1.5, RATE_HZ]
 
 
 def test_in_the_background_it_gives_way_and_says_when_it_is_done() -> None:
@@ -55,7 +55,7 @@ def test_in_the_background_it_gives_way_and_says_when_it_is_done() -> None:
     assert not looked.is_done
     model.may_go_on.set()
     assert done.wait(PATIENCE_S)
-    assert (looked.is_done, told(looked.embedding)) == (True, [1.5, RATE_HZ])
+    assert (looked.is_done, told(looked.result)) == (True, [1.5, RATE_HZ])
     assert model.niceness == [max(os.getpriority(os.PRIO_PROCESS, threading.get_native_id()), GIVING_WAY)]
     background.close()
 
@@ -68,10 +68,10 @@ def test_what_nobody_waits_for_any_more_is_not_looked_at() -> None:
     second.give_up()
     model.may_go_on.set()
     assert all(done.acquire(timeout=PATIENCE_S) for _ in range(2))
-    assert (told(first.embedding), second.embedding) == ([1.5, RATE_HZ], None)
+    assert (told(first.result), second.result) == ([1.5, RATE_HZ], None)
     assert len(model.niceness) == 1
     background.close()
 
 
 def test_a_model_that_fails_gives_none() -> None:
-    assert InlineEmbedding(Broken()).begin(SAMPLES, RATE_HZ).embedding is None
+    assert InlineEmbedding(Broken()).begin(SAMPLES, RATE_HZ).result is None

@@ -9,7 +9,8 @@ import pytest
 from edge_asr.audio import Float32Array
 from edge_asr.clock import ManualClock
 from edge_asr.engines.base import Hypothesis, Token, TokenConstraint
-from edge_asr.engines.second_pass import FORGOTTEN_S, GIVING_WAY, MARGIN_S, BackgroundPass, InlinePass, hear
+from edge_asr.engines.passes import GIVING_WAY
+from edge_asr.engines.second_pass import FORGOTTEN_S, MARGIN_S, BackgroundPass, InlinePass, hear
 from edge_asr.errors import EngineFailed
 
 RATE_HZ = 16_000
@@ -63,15 +64,15 @@ def test_speech_from_the_first_sample_on_is_heard_from_there() -> None:
 
 def test_a_model_that_fails_says_nothing() -> None:
     assert hear(Broken(), VOICE) is None
-    assert InlinePass(Broken()).begin(VOICE).hypothesis is None
+    assert InlinePass(Broken()).begin(VOICE).result is None
 
 
 def test_inline_is_done_at_once() -> None:
     second = InlinePass(Echo())
     underway = second.begin(VOICE)
     assert underway.is_done
-    assert underway.hypothesis is not None
-    assert underway.hypothesis.text == "word"
+    assert underway.result is not None
+    assert underway.result.text == "word"
     assert second.expected_s(10 * RATE_HZ) == 0.0
 
 
@@ -81,7 +82,7 @@ def test_in_the_background_it_gives_way_and_tells_when_it_is_done() -> None:
     underway = second.begin(VOICE)
     assert done.wait(PATIENCE_S)
     assert underway.is_done
-    assert underway.hypothesis is not None
+    assert underway.result is not None
     mine = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
     assert echo.niceness == [max(mine, GIVING_WAY)]
     second.close()
@@ -123,6 +124,6 @@ def test_a_pass_that_nobody_waits_for_is_not_begun() -> None:
     assert done.acquire(timeout=PATIENCE_S)
     echo.may_go_on.set()
     assert done.acquire(timeout=PATIENCE_S)
-    assert (late.is_done, late.hypothesis) == (True, None)
+    assert (late.is_done, late.result) == (True, None)
     assert len(echo.given) == 1
     second.close()

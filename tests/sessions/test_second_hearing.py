@@ -20,19 +20,9 @@ from edge_asr.sessions.session_settings import SessionSettings
 from edge_asr.sessions.understanding import Understanding
 from edge_asr.settings import SchedulerSettings, SecondPassSettings
 from tests.sessions.conftest import RATE_HZ, RULES, SayingEngine, chunk, decode_all, of_kind
+from tests.sessions.scripted_pass import ScriptedPass
 
 DEADLINE_MS = 500
-
-
-@dataclass
-class ScriptedPass:
-    samples: Float32Array
-    is_done: bool = False
-    hypothesis: Hypothesis | None = None
-    is_given_up: bool = False
-
-    def give_up(self) -> None:
-        self.is_given_up = True
 
 
 @dataclass
@@ -41,19 +31,19 @@ class ScriptedSecond:
 
     max_segment_s: float = 10.0
     slowness_s: float = 0.0
-    passes: list[ScriptedPass] = field(default_factory=list)
+    passes: list[ScriptedPass[Hypothesis]] = field(default_factory=list)
 
     def expected_s(self, _samples: int) -> float:
         return self.slowness_s
 
-    def begin(self, samples: Float32Array) -> ScriptedPass:
+    def begin(self, samples: Float32Array) -> ScriptedPass[Hypothesis]:
         self.passes.append(ScriptedPass(samples))
         return self.passes[-1]
 
     def answer(self, text: str | None, at_s: float = 0.1) -> None:
         tokens = (Token(f" {text}", at_s),)
-        self.passes[-1].hypothesis = None if text is None else Hypothesis(text, tokens, len(self.passes[-1].samples))
-        self.passes[-1].is_done = True
+        newest = self.passes[-1]
+        newest.answer(None if text is None else Hypothesis(text, tokens, len(newest.samples)))
 
 
 @pytest.fixture

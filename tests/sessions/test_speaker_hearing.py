@@ -22,6 +22,7 @@ from edge_asr.sessions.speaker_hearing import SpeakerHearing
 from edge_asr.sessions.understanding import Understanding
 from edge_asr.settings import SecondPassSettings, SpeakerSettings
 from tests.sessions.conftest import RATE_HZ, RULES, SayingEngine, chunk, decode_all, of_kind
+from tests.sessions.scripted_pass import ScriptedPass
 from tests.sessions.test_second_hearing import ScriptedSecond
 
 DEADLINE_MS = 300
@@ -29,30 +30,18 @@ ANNA, BOB = np.array([1, 0], np.float32), np.array([0, 1], np.float32)
 
 
 @dataclass
-class ScriptedPass:
-    samples: Float32Array
-    is_done: bool = False
-    embedding: Float32Array | None = None
-    is_given_up: bool = False
-
-    def give_up(self) -> None:
-        self.is_given_up = True
-
-
-@dataclass
 class ScriptedEmbedder:
     """Answers when the test lets it."""
 
-    passes: list[ScriptedPass] = field(default_factory=list)
+    passes: list[ScriptedPass[Float32Array]] = field(default_factory=list)
 
-    def begin(self, samples: Float32Array, sample_rate_hz: int) -> ScriptedPass:
+    def begin(self, samples: Float32Array, sample_rate_hz: int) -> ScriptedPass[Float32Array]:
         assert sample_rate_hz == RATE_HZ
         self.passes.append(ScriptedPass(samples))
         return self.passes[-1]
 
     def answer(self, embedding: Float32Array | None) -> None:
-        self.passes[-1].embedding = embedding
-        self.passes[-1].is_done = True
+        self.passes[-1].answer(embedding)
 
 
 @pytest.fixture
