@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -95,12 +96,11 @@ class Tasks:
 
     def alternatives(self, model: InstalledModel, task: Task) -> list[Alternative]:
         """What may help: no second pass, other threads and cores, smaller models that are here; the surest first."""
-        found = [
+        smaller = [
             Alternative(f"the model {other.manifest.name}", self.as_configured(other))
             for other in self._smaller_than(model)
         ]
-        with_threads: Callable[[int, tuple[int, ...]], Task] = lambda threads, cpus: self._with(model, threads, cpus)  # noqa: E731
-        return [*self._alone(model), *alternatives_of(task, self._topology, with_threads), *found]
+        return [*self._alone(model), *alternatives_of(task, self._topology, partial(self._with, model)), *smaller]
 
     def on_other_providers(self, model: InstalledModel) -> list[Task]:
         """The model on the processor and on each NPU that runs it here, but for the provider that is configured.
