@@ -23,6 +23,8 @@ TOLERANCE = 0.03
 _REPETITIONS_NEEDED = 3
 """Undisturbed on both sides, for a verdict although others were disturbed."""
 
+_ERROR_RATES = ("wer", "cer")
+
 Verdict = Literal["better", "worse", "no_difference_found", "invalid", "undecided"]
 """``invalid``: the runs were disturbed; ``undecided``: too few samples, ``note`` says how many are needed."""
 
@@ -55,6 +57,12 @@ class ConfigurationChange:
         """Whether there was something to compare, and nothing disturbed it."""
         return bool(self.figures) and all(figure.verdict != "invalid" for figure in self.figures)
 
+    @property
+    def is_decided(self) -> bool:
+        """Whether the samples were enough for a verdict on a time or on memory: errors alone need no repetitions."""
+        verdicts = {figure.verdict for figure in self.figures if figure.name not in _ERROR_RATES}
+        return bool(verdicts - {"undecided"})
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -79,6 +87,11 @@ class Comparison:
     def is_valid(self) -> bool:
         """Whether something was compared, and every configuration undisturbed."""
         return bool(self.changes) and all(change.is_valid for change in self.changes)
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether something can be said of the times or the memory of every configuration."""
+        return all(change.is_decided for change in self.changes)
 
 
 def compare_documents(before: Document, after: Document) -> Comparison:

@@ -46,7 +46,8 @@ def compare(before: Path, after: Path, as_json: bool) -> None:
 
     Configurations are matched, repetitions and recordings paired. A figure is called better or worse only where the
     95 % interval of the difference excludes zero and the change is at least 3 % (any change, of error rates). Disturbed
-    runs are shown and get no verdict. Exit code 6 if anything became worse or could not be judged for a disturbance.
+    runs are shown and get no verdict. Exit code 6 if anything became worse, or could not be judged for a disturbance or
+    for too few repetitions.
     Of a bench through the library and one through a daemon (--url), the difference is what the daemon costs.
 
     \b
@@ -56,7 +57,7 @@ def compare(before: Path, after: Path, as_json: bool) -> None:
       edge-asr bench compare a.json b.json
       edge-asr bench compare library.json daemon.json
     """
-    from edge_asr.bench.comparable import why_nothing_matches
+    from edge_asr.bench.comparable import shared_clips, why_nothing_matches
     from edge_asr.bench.compare import compare_documents
     from edge_asr.bench.document import read_document
 
@@ -74,10 +75,14 @@ def compare(before: Path, after: Path, as_json: bool) -> None:
             f"no configuration of one bench matches one of the other ({reasons}); measure the same models, modes and "
             "streams"
         )
+    if not shared_clips(first, second):
+        raise InputError("the benches have no recording in common; give both the same --audio")
     if comparison.has_regression:
         raise GateFailed(f"worse: {_names(comparison)}")
     if not comparison.is_valid:
         raise GateFailed("the runs were disturbed or are missing: no verdict; run the benches again")
+    if not comparison.is_decided:
+        raise GateFailed("too few repetitions to judge times or memory; run both benches with more (--repeat)")
 
 
 def render(comparison: Comparison) -> None:

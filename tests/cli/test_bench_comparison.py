@@ -10,7 +10,7 @@ import pytest
 
 from edge_asr.bench.document import Document, encode
 from tests.bench.documents import disturbed
-from tests.bench.measurements import bench_of, repeated
+from tests.bench.measurements import bench_of, listening, repeated
 from tests.cli.conftest import Ran, Run
 
 
@@ -79,6 +79,21 @@ def test_benches_that_have_nothing_in_common_leave_with_3(run: Run, tmp_path: Pa
     assert ran.status == 3
     assert "only in the first: starter-en · throughput · 1 thread" in ran.out
     assert "(streams 1 and 4)" in ran.err
+
+
+def test_benches_of_other_recordings_leave_with_3(run: Run, tmp_path: Path) -> None:
+    ran = compared(run, tmp_path, bench_of(repeated(0.1)), bench_of(repeated(0.1), clips=("five", "six")))
+    assert ran.status == 3
+    assert "no recording in common" in ran.err
+
+
+def test_single_repetitions_at_live_pace_do_not_pass(run: Run, tmp_path: Path) -> None:
+    five = listening(1.0)
+    one = msgspec.structs.replace(five, runs=five.runs[:1])
+    ran = compared(run, tmp_path, bench_of(one), bench_of(one))
+    assert ran.status == 6
+    assert "undecided: n too small (1, 2 needed)" in ran.out
+    assert "too few repetitions" in ran.err
 
 
 def test_a_file_that_is_no_bench_leaves_with_3(run: Run, tmp_path: Path) -> None:
