@@ -16,6 +16,9 @@ import msgspec
 
 from edge_asr.requests import FrontMark, LeadIn, Resume, SessionOptions
 
+JOINED_BYTES = 4 << 10
+"""Smaller pieces are kept in one: each costs memory of its own, and a message when it is said again."""
+
 
 @dataclass(frozen=True, slots=True)
 class Recording:
@@ -39,7 +42,7 @@ class History:
         """Partials of the open segment that the client has seen."""
         self._frame_bytes = options.frame_bytes
         self._rate_hz = options.sample_rate_hz
-        self._pieces: deque[bytes] = deque()
+        self._pieces: deque[bytes | bytearray] = deque()
         self._start = 0  # position of their first byte
         self._lead_in: LeadIn | None = None
         self._heard_before = b""  # the audio of the lead-in
@@ -74,8 +77,12 @@ class History:
 
     def add(self, piece: bytes) -> None:
         """Audio that was sent."""
-        self._pieces.append(piece)
         self._end += len(piece)
+        newest = self._pieces[-1] if self._pieces else b""
+        if isinstance(newest, bytearray) and len(newest) + len(piece) <= JOINED_BYTES:
+            newest += piece
+        else:
+            self._pieces.append(bytearray(piece) if len(piece) < JOINED_BYTES else piece)
 
     def flush(self) -> None:
         """A flush was asked for after everything so far; asking again at the same place asks for nothing more."""
@@ -172,7 +179,7 @@ class History:
 
     def _kept_between(self, start: int, end: int) -> bytes:
         """As much as is kept of it."""
-        first, pieces = self._start, list(self._pieces)
+        first, pieces = self._start, [*self._pieces]
         if self._heard_before and self._heard_until == first:
             first -= len(self._heard_before)
             pieces.insert(0, self._heard_before)

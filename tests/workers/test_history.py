@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edge_asr.requests import FrontMark, GateMark, LeadIn, SessionOptions
-from edge_asr.workers.history import History, Recording
+from edge_asr.workers.history import JOINED_BYTES, History, Recording
 
 OPTIONS = SessionOptions(sample_rate_hz=8000, encoding="s16le")
 """16,000 bytes a second."""
@@ -36,6 +36,17 @@ def test_what_is_not_settled_is_kept_to_the_byte(pieces: list[bytes], position_s
     assert b"".join(piece for piece in history.pieces() if piece) == whole[start:]
     assert (history.start_bytes, history.end_bytes) == (start, len(whole))
     assert history.resume(is_suspect=False).position_s == start / 16_000
+
+
+def test_small_pieces_are_said_again_in_few_messages() -> None:
+    history = History(OPTIONS)
+    for number in range(2 * JOINED_BYTES):
+        history.add(bytes([number % 251]))
+
+    again = list(history.pieces())
+
+    assert len(again) == 2
+    assert b"".join(piece for piece in again if piece) == bytes(number % 251 for number in range(2 * JOINED_BYTES))
 
 
 def test_flushes_stand_where_they_were_asked_for() -> None:
