@@ -72,8 +72,8 @@ class EngineSettings:
     max_active_paths: int = 4
     """Beam width of ``modified_beam_search``."""
     hotwords_file: str = ""
-    """File of words and phrases to expect in every session, one a line, a boost of its own behind it (`` :2.0``); for
-    transducers decoded by ``modified_beam_search``."""
+    """File of words and phrases to expect in every session, one a line, each with or without a boost of its own at its
+    end, such as ``:2.0``; for transducers decoded by ``modified_beam_search``."""
     hotwords_score: float = 1.5
     """Boost of hotwords that have none of their own: what each of their tokens gains, natural logarithm."""
     use_graph: bool = True

@@ -88,8 +88,7 @@ class Wishes:
             )
         if not output:
             raise ConfigurationError("-o is empty; name the folder for the transcripts, . for this one")
-        if raw is not None:
-            parse_layout(raw)
+        layout = str(parse_layout(raw)) if raw is not None else ""
         named = (*inputs, *(path for name in lists for path in _listed(name)))
         if not named and not lists:
             raise ConfigurationError("no recordings: name files or folders, or a list of them with --from FILE")
@@ -98,7 +97,7 @@ class Wishes:
             output=Path(output),
             transcript_format=cast("TranscriptFormat", transcript_format),
             channel=cast('Channel | Literal["each"]', channel),
-            raw=raw or "",
+            raw=layout,
             jobs=jobs,
             scheduler=scheduler,
             begins_again=begins_again,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from edge_asr.batch.foreman import Report
+from edge_asr.bench.wording import counted
 from edge_asr.filenames import from_text, readable
 
 
@@ -14,9 +15,9 @@ def sentence(report: Report, wall_s: float) -> str:
     if report.done_before:
         said.append(f"{report.done_before} heard before")
     if report.warnings:
-        said.append(f"{report.warnings} warnings in the transcripts")
+        said.append(f"{counted(report.warnings, 'warning')} in the transcripts")
     if report.lost_workers:
-        said.append(f"{report.lost_workers} workers lost and replaced")
+        said.append(f"{counted(report.lost_workers, 'worker')} lost and replaced")
     if report.bad:
         said.append(f"{len(report.bad)} could not be used")
     return "; ".join(said)

@@ -27,6 +27,10 @@ class PcmLayout:
     sample_rate_hz: int
     channels: int
 
+    def __str__(self) -> str:
+        """As :func:`parse_layout` reads it."""
+        return f"{self.encoding}:{self.sample_rate_hz}:{self.channels}"
+
     @property
     def frame_bytes(self) -> int:
         """Bytes of one sample of all channels."""

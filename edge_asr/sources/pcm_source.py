@@ -102,7 +102,8 @@ class PcmSource:
             rate = self._layout.bytes_per_second
             self._warnings.append(truncation(self._read_bytes / rate, self._promised_bytes / rate))
         elif self._decoder.pending_bytes:
-            self._warnings.append(f"it ends inside a sample; the last {self._decoder.pending_bytes} bytes are left out")
+            last = "byte is" if self._decoder.pending_bytes == 1 else f"{self._decoder.pending_bytes} bytes are"
+            self._warnings.append(f"it ends inside a sample; the last {last} left out")
 
 
 def truncation(read_s: float, promised_s: float) -> str:

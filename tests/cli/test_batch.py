@@ -87,6 +87,8 @@ def test_samples_without_a_header_are_heard_when_their_format_is_told(run, tmp_p
 
     assert ran.status == 0, ran.err
     assert (tmp_path / "out" / "one.pcm.txt").read_text() == "go forward ten meters\n"
+    again = run(*words, "--raw", f"s16le:{rate}", folder)  # one channel, where none is said
+    assert (again.status, again.out.split(";")[1]) == (0, " 1 heard before\n")
     # Read as another format it would be heard as other words.
     other = run(*words, "--raw", f"s16le:{rate // 2}:1", folder)
     assert (other.status, "begun with other --raw" in other.err) == (2, True)

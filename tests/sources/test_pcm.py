@@ -86,8 +86,9 @@ def test_bytes_of_an_unfinished_frame_wait() -> None:
     ("text", "layout"),
     [("s16le:16000:1", PcmLayout("s16le", 16_000, 1)), ("mulaw:8000", PcmLayout("mulaw", 8_000, 1))],
 )
-def test_a_raw_format_is_read(text, layout) -> None:
+def test_a_raw_format_is_read_and_written(text, layout) -> None:
     assert parse_layout(text) == layout
+    assert parse_layout(str(layout)) == layout
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_bytes_that_make_no_whole_sample_are_left_out_with_a_warning() -> None:
     source = PcmSource(io.BytesIO(s16le(tone()) + b"\1"), "x", MONO)
 
     assert len(read_all(source)) == len(tone())
-    assert list(source.warnings) == ["it ends inside a sample; the last 1 bytes are left out"]
+    assert list(source.warnings) == ["it ends inside a sample; the last byte is left out"]
 
 
 def test_telephone_band_is_said() -> None:
