@@ -14,5 +14,6 @@ def notes_on(store: ModelStore, model: InstalledModel, settings: Settings) -> It
     """Which words the finals cannot have, and why a configured second pass stays out of use."""
     why_alone = why_no_second_model(model.manifest, settings.second_pass)
     is_heard_again = settings.second_pass.model and not why_alone
-    note = "" if is_heard_again else words_note(store, model, settings.engine.graph)
+    own_language = settings.engine.graph or settings.commands.file
+    note = "" if is_heard_again else words_note(store, model, own_language)
     yield from (sentence for sentence in (note, why_alone) if sentence)

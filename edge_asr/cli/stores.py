@@ -67,15 +67,15 @@ def unusable_models(store: ModelStore, settings: Settings) -> Iterator[tuple[str
             yield key, error
 
 
-def words_note(store: ModelStore, model: InstalledModel, graph: str = "") -> str:
+def words_note(store: ModelStore, model: InstalledModel, own_language: str = "") -> str:
     """What the model cannot hear, and which one can; empty for a model that hears anything.
 
     Args:
         store: Where models are.
         model: The one that hears.
-        graph: The configured one; it takes the place of the model's own, which the note tells of.
+        own_language: Configured graph or sentences; they take the place of the model's own, which the note tells of.
     """
-    note = "" if graph else model.manifest.words_note
+    note = "" if own_language else model.manifest.words_note
     if not note or store.installed_or_none(DICTATION_MODEL) is None:
         return note
     return f"{note.partition(';')[0]}; for open speech say -m {DICTATION_MODEL}, which is installed"

@@ -43,6 +43,7 @@ from edge_asr.commands.interpretation import interpret
 from edge_asr.commands.network import Call, Meaning, Network, SlotValue, Value, remove_dead_ends
 from edge_asr.commands.numbers import digits, language_tag, number_words, spoken
 from edge_asr.commands.template_cycles import break_cycles
+from edge_asr.commands.template_texts import require_texts
 from edge_asr.errors import ConfigurationError
 
 LONGEST_TEXT = 8_000_000
@@ -95,6 +96,7 @@ def read_templates(texts: Mapping[str, str], most_nodes: int | None = None) -> C
     if not merged.get("intents"):
         raise ConfigurationError(f"{where}: there are no intents; write `intents:` with sentences")
     try:
+        require_texts(merged)
         language_tag(merged["language"])
         intents = Intents.from_dict(merged)
         try:

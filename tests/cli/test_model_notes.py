@@ -9,7 +9,7 @@ import pytest
 
 from edge_asr.cli.model_notes import notes_on
 from edge_asr.cli.stores import open_store
-from edge_asr.settings import SecondPassSettings, Settings
+from edge_asr.settings import CommandSettings, EngineSettings, SecondPassSettings, Settings
 from edge_asr.store.store import InstalledModel
 from tests.support import tiny_models
 
@@ -36,3 +36,10 @@ def test_not_where_another_one_writes_the_finals() -> None:
 def test_a_second_pass_that_stays_out_of_use_is_said(whole: InstalledModel) -> None:
     (note,) = notes_on(open_store(), whole, HEARD_AGAIN)
     assert "tiny does not stream" in note
+
+
+def test_who_listens_for_own_sentences_or_an_own_graph_knows_which_words() -> None:
+    store = open_store()
+    starter = store.find("starter-en")
+    assert list(notes_on(store, starter, Settings(commands=CommandSettings(file="lamps.yaml")))) == []
+    assert list(notes_on(store, starter, Settings(engine=EngineSettings(graph="digits.fst")))) == []
