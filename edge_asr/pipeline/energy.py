@@ -27,6 +27,11 @@ class Background:
         self._margin_db = margin_db
         self.level_dbfs = QUIETEST_BACKGROUND_DBFS
 
+    @property
+    def loudest_quiet_dbfs(self) -> float:
+        """Frames up to here are no sound, at the background as it is."""
+        return self.level_dbfs + self._margin_db
+
     def is_exceeded(self, level_dbfs: float) -> bool:
         """Whether the next frame is sound.
 
@@ -35,4 +40,4 @@ class Background:
         """
         risen = self.level_dbfs + RISE_DB_PER_S * FRAME_S
         self.level_dbfs = max(QUIETEST_BACKGROUND_DBFS, min(level_dbfs, risen))
-        return level_dbfs > self.level_dbfs + self._margin_db
+        return level_dbfs > self.loudest_quiet_dbfs

@@ -99,6 +99,11 @@ class Gate(Protocol):
         """Further samples with which it closes at the soonest; ``None`` for never, 0 where nobody knows."""
         ...
 
+    @property
+    def quiet_dbfs(self) -> float | None:
+        """The loudest frame that is silence, as it stands; ``None`` where it does not go by loudness."""
+        ...
+
     def take(self, samples: Float32Array) -> list[Passage]:
         """The next audio; what of it goes on to the engine, together with what was held before it."""
         ...
@@ -148,7 +153,7 @@ class OpenGate:
 
     is_closed = False
     held_samples = kept_samples = unjudged_samples = 0
-    closes_in = None
+    closes_in = quiet_dbfs = None
     hearing = EVERYTHING
 
     def take(self, samples: Float32Array) -> list[Passage]:
@@ -229,6 +234,11 @@ class SilenceGate:
         if not steps.has_just_stepped(given, frame):
             frames += -(-(steps.next_after(given) - given) // frame)
         return frames * frame - len(self._rest)
+
+    @property
+    def quiet_dbfs(self) -> float:
+        """The loudest frame that is silence."""
+        return self._background.loudest_quiet_dbfs
 
     def take(self, samples: Float32Array) -> list[Passage]:
         """Hear the frames that are complete now and let through what is to be heard."""

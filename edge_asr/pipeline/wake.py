@@ -79,6 +79,11 @@ class WakeGate:
         """Nobody knows: the phrase may be heard at any time, and it sleeps after a time of its own."""
         return 0
 
+    @property
+    def quiet_dbfs(self) -> float | None:
+        """As the gate that listens takes it."""
+        return self._ear.quiet_dbfs if self._is_asleep else self._gate.quiet_dbfs
+
     def take(self, samples: Float32Array) -> list[Passage]:
         """Listen for the phrase, or let through what the gate behind lets through."""
         if not self._is_asleep:

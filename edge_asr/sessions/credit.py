@@ -20,6 +20,8 @@ class Credit(NamedTuple):
     """Whether nobody notices when more comes a little later."""
     quiet_until_bytes: int = 0
     """Before all audio up to here is there nothing can come of it; 0: something may at any time."""
+    quiet_dbfs: float | None = None
+    """The loudest audio, in frames of 20 ms, with which it rests on; ``None`` where loudness does not tell."""
 
     def is_news(self, before: Credit, step_bytes: float) -> bool:
         """Whether the sender would do something else than after the last one that it was given."""

@@ -230,6 +230,7 @@ class DecodeLoop:
             consumed_bytes=max(0, member.received_bytes - waiting_bytes),
             is_resting=session.is_resting,
             quiet_until_bytes=quiet_until_bytes if quiet_until_bytes > member.received_bytes else 0,
+            quiet_dbfs=session.quiet_dbfs,
         )
 
     @property

@@ -64,6 +64,11 @@ class GatedStream:
         return self._gate.is_closed and not self._ungated
 
     @property
+    def quiet_dbfs(self) -> float | None:
+        """The loudest frame that the gate takes for silence; ``None`` where it does not go by loudness."""
+        return self._gate.quiet_dbfs
+
+    @property
     def held_samples(self) -> int:
         """Of the newest audio, what the stream may still get."""
         return self._gate.held_samples

@@ -220,6 +220,11 @@ class Session:
         return self._input.is_silent and not (self._segment.is_started or is_closing or is_waking)
 
     @property
+    def quiet_dbfs(self) -> float | None:
+        """The loudest audio, in frames of 20 ms, with which it rests on; ``None`` where loudness does not tell."""
+        return self._input.quiet_dbfs if self.is_resting else None
+
+    @property
     def quiet_samples(self) -> int:
         """Further audio with which nothing can come to pass before all of it is there: no step, no end of a segment.
 

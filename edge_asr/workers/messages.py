@@ -155,6 +155,8 @@ class Consumed(msgspec.Struct, frozen=True, tag="consumed"):
     quiet_until_bytes: int = 0
     """Position, in all, before which nothing can come of the audio: all of it up to there may come at once. 0: at any
     time."""
+    quiet_dbfs: float | None = None
+    """The loudest audio, in frames of 20 ms, with which it rests on; ``None`` where loudness does not tell."""
 
 
 class Settled(msgspec.Struct, frozen=True, tag="settled"):

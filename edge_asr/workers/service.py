@@ -194,7 +194,7 @@ class Service:
         )
 
     def _give_credit(self, session_id: str, credit: Credit) -> None:
-        self._unsent.append(Consumed(session_id, credit.consumed_bytes, credit.is_resting, credit.quiet_until_bytes))
+        self._unsent.append(Consumed(session_id, *credit))
 
     def _report(self, loop: DecodeLoop, reading_s: float) -> None:
         figures = loop.figures()

@@ -33,6 +33,7 @@ from edge_asr.workers.messages import (
     Settled,
     TrustSession,
 )
+from edge_asr.workers.quiet_watch import QuietWatch
 from edge_asr.workers.supervisor import Supervisor
 
 _logger = logging.getLogger(__name__)
@@ -81,7 +82,8 @@ class PoolSession:
         patience = LIVE_PATIENCE if options.is_live else 1.0
         scheduler = context.scheduler
         self._limit_bytes = round(scheduler.backlog_s * patience * options.bytes_per_second)
-        self._gathering = Gathering(options.bytes_per_second, scheduler.accumulate_ms / 1000)
+        watch = QuietWatch(options.sample_rate_hz) if options.encoding == "s16le" and options.channels == 1 else None
+        self._gathering = Gathering(options.bytes_per_second, scheduler.accumulate_ms / 1000, watch)
         self._context = context
         self._events = EventQueue()
         self._options = options
@@ -333,7 +335,9 @@ class PoolSession:
         """The worker says how it stands with the audio that it has got."""
         self._consumed_bytes = max(self._consumed_bytes, self._base_bytes + consumed.total_bytes)
         quiet_until = self._base_bytes + consumed.quiet_until_bytes if consumed.quiet_until_bytes else 0
-        self._gathering.heed(quiet_until, self._step_bytes, is_resting=consumed.is_resting)
+        self._gathering.heed(
+            quiet_until, self._step_bytes, is_resting=consumed.is_resting, quiet_dbfs=consumed.quiet_dbfs
+        )
         self._pass_on(self._gathering.take_enough())
         self._may_go_on.set()
         self._trust_beyond(self._suspected_until)

@@ -11,6 +11,7 @@ from edge_asr.audio import AudioChunk, Float32Array
 from edge_asr.clock import ManualClock
 from edge_asr.engines.base import StreamOptions
 from edge_asr.events import Final, Partial, SessionEnded
+from edge_asr.pipeline.energy import QUIETEST_BACKGROUND_DBFS
 from edge_asr.pipeline.gate import EngineSteps, SilenceGate
 from edge_asr.requests import Resume, SessionOptions
 from edge_asr.sessions.session import Session
@@ -176,3 +177,11 @@ def test_a_session_does_not_rest_while_somebody_waits_for_its_answer(open_gated:
     assert session.is_resting
     session.flush()
     assert not session.is_resting
+
+
+def test_a_session_that_rests_tells_how_loud_silence_may_be(open_gated: Opener) -> None:
+    session = open_gated([])
+    hear(session, 300)
+    assert session.quiet_dbfs is None
+    hear(session, 0, 1000)
+    assert session.quiet_dbfs == QUIETEST_BACKGROUND_DBFS + GATE.margin_db

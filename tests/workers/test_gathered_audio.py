@@ -14,7 +14,8 @@ from edge_asr.events import Final, TranscriptEvent
 from edge_asr.requests import SessionOptions
 from edge_asr.sessions.decode_loop import DecodeLoop
 from edge_asr.settings import EndpointSettings, GateSettings, SchedulerSettings
-from edge_asr.workers.gathering import Gathering
+from edge_asr.workers.gathering import QUIET_S, RESTING_S, Gathering
+from edge_asr.workers.quiet_watch import QuietWatch
 
 ENGINE_HZ = 16_000
 STEP_MS = 320
@@ -47,13 +48,13 @@ def conversation(rate_hz: int) -> bytes:
     return np.concatenate(parts).tobytes()
 
 
-def listen(piece_ms: int, rate_hz: int, *, is_gathered: bool) -> tuple[Said, int]:
+def listen(piece_ms: int, rate_hz: int, *, is_gathered: bool, may_rest: bool = False) -> tuple[Said, int]:
     """What is said, each with the audio in milliseconds that the client had sent, and the messages that it took."""
     engine = Engine(SPEECH, sample_rate_hz=ENGINE_HZ, chunk_ms=STEP_MS, look_ahead_ms=130)
     loop = DecodeLoop(engine, ENDPOINT, SCHEDULER, ManualClock(5), gate=GateSettings())
     options = SessionOptions(sample_rate_hz=rate_hz, is_live=True)
     loop.open("a", options)
-    gathering = Gathering(options.bytes_per_second, SCHEDULER.accumulate_ms / 1000)
+    gathering = Gathering(options.bytes_per_second, SCHEDULER.accumulate_ms / 1000, QuietWatch(rate_hz))
     audio, said, messages = conversation(rate_hz), [], 0
     piece_bytes = piece_ms * options.bytes_per_second // 1000
     for sent in range(piece_bytes, len(audio), piece_bytes):
@@ -64,7 +65,13 @@ def listen(piece_ms: int, rate_hz: int, *, is_gathered: bool) -> tuple[Said, int
                 pass
             if is_gathered:
                 step_bytes = STEP_MS * options.bytes_per_second / 1000
-                gathering.heed(loop.credit("a").quiet_until_bytes, step_bytes, is_resting=False)
+                credit = loop.credit("a")
+                gathering.heed(
+                    credit.quiet_until_bytes,
+                    step_bytes,
+                    is_resting=may_rest and credit.is_resting,
+                    quiet_dbfs=credit.quiet_dbfs,
+                )
         said += [(1000 * sent // options.bytes_per_second, event) for event in loop.take_events()]
     return said, messages
 
@@ -86,3 +93,21 @@ def test_during_speech_one_message_a_step_is_enough() -> None:
     _, gathered = listen(20, ENGINE_HZ, is_gathered=True)
     assert at_once == sum(PARTS_MS) // 20 - 1
     assert gathered <= SILENCE_MS // 20 + (sum(PARTS_MS) - SILENCE_MS) // STEP_MS + 1
+
+
+@pytest.mark.parametrize("rate_hz", [ENGINE_HZ, 8_000, 44_100])
+@pytest.mark.parametrize("piece_ms", [10, 20, 30, 100, 170])
+def test_after_a_rest_the_same_is_said_a_moment_later_at_most(piece_ms: int, rate_hz: int) -> None:
+    at_once, _ = listen(piece_ms, rate_hz, is_gathered=False)
+    rested, _ = listen(piece_ms, rate_hz, is_gathered=True, may_rest=True)
+    assert [event for _, event in rested] == [event for _, event in at_once]
+    late_ms = [now_ms - then_ms for (now_ms, _), (then_ms, _) in zip(rested, at_once, strict=True)]
+    assert max(late_ms) < 1000 * RESTING_S
+
+
+def test_silence_takes_few_messages() -> None:
+    _, rested = listen(20, ENGINE_HZ, is_gathered=True, may_rest=True)
+    _, gathered = listen(20, ENGINE_HZ, is_gathered=True)
+    # Until a session rests, its segment is to be closed.
+    silence_ms = SILENCE_MS - 2 * (ENDPOINT.silence_ms + STEP_MS)
+    assert gathered - rested >= silence_ms / 20 - silence_ms / (1000 * QUIET_S) - 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from edge_asr.workers.gathering import RESTING_S, Gathering
+from edge_asr.workers.quiet_watch import QuietWatch
 
 SECOND = 32_000
 PIECE = SECOND // 50
@@ -115,3 +116,59 @@ def test_another_worker_begins_with_nothing_held_and_awake(gathering: Gathering)
     gathering.add(bytes(PIECE))
     gathering.begin(0)
     assert (gathering.take(), gathering.is_resting) == (b"", False)
+
+
+QUIET_DBFS = -50.0
+SILENT, LOUD = bytes(PIECE), bytes(range(64)) * (PIECE // 64)
+
+
+@pytest.fixture
+def watched() -> Gathering:
+    return Gathering(SECOND, 0.06, QuietWatch(SECOND // 2))
+
+
+def passed(gathering: Gathering, pieces: list[bytes]) -> list[tuple[int, int]]:
+    """Which piece made how many pass on."""
+    counts = [len(gathering.add(piece)) // PIECE for piece in pieces]
+    return [(number, count) for number, count in enumerate(counts, 1) if count]
+
+
+def rest(gathering: Gathering) -> None:
+    gathering.heed(0, STEP, is_resting=True, quiet_dbfs=QUIET_DBFS)
+
+
+def test_what_is_as_quiet_as_before_waits_longer(watched: Gathering) -> None:
+    rest(watched)
+    assert passed(watched, [SILENT] * 50) == [(23, 23), (46, 23)]
+
+
+def test_a_sound_waits_no_longer_than_where_nobody_listens(watched: Gathering) -> None:
+    rest(watched)
+    assert passed(watched, [SILENT] * 15 + [LOUD] + [SILENT] * 30) == [(16, 16), (39, 23)]
+    assert passed(watched, [LOUD] * 18) == [(2, 9), (11, 9)]
+
+
+def test_where_loudness_does_not_tell_nothing_waits_longer(watched: Gathering) -> None:
+    watched.heed(0, STEP, is_resting=True, quiet_dbfs=None)
+    assert passed(watched, [SILENT] * 18) == [(9, 9), (18, 9)]
+
+
+def test_what_came_before_the_session_rested_was_not_listened_to(watched: Gathering) -> None:
+    watched.add(LOUD)
+    rest(watched)
+    assert passed(watched, [SILENT] * 31) == [(8, 9), (31, 23)]
+
+
+def test_a_session_that_rests_no_more_is_not_held_up(watched: Gathering) -> None:
+    rest(watched)
+    assert passed(watched, [SILENT] * 12) == []
+    watched.heed(0, STEP, is_resting=False)
+    assert len(watched.take_enough()) == 12 * PIECE
+    assert passed(watched, [SILENT] * 3) == [(3, 3)]
+
+
+def test_another_worker_says_anew_what_is_quiet(watched: Gathering) -> None:
+    rest(watched)
+    watched.begin(0)
+    watched.is_resting = True
+    assert passed(watched, [SILENT] * 9) == [(9, 9)]
