@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from edge_asr.workload import bundled_clips
-from tools.peers_bench.recordings import PAUSE_S, Recording, joined, prepare
+from tools.peers_bench.recordings import PAUSE_S, PIECE_SAMPLES, Recording, joined, pieces, prepare
 
 
 def test_the_bundled_clips_become_wav_files_of_the_same_samples(tmp_path: Path) -> None:
@@ -36,3 +36,11 @@ def test_the_order_follows_the_seed(tmp_path: Path) -> None:
     first, again, other = (joined(parts, 1.0, tmp_path, seed=seed).samples for seed in (1, 1, 2))
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
+
+
+def test_recordings_in_a_row_are_cut_without_regard_to_where_one_ends(tmp_path: Path) -> None:
+    """Else the number of a piece would not tell which audio it is, and the steps after it would seem late."""
+    parts = recordings(tmp_path, 2_000, 1_700, 300)
+    cut = list(pieces(parts))
+    assert [len(piece) for piece in cut] == [PIECE_SAMPLES, PIECE_SAMPLES, 800]
+    assert np.array_equal(np.concatenate(cut), np.concatenate([part.samples for part in parts]))

@@ -40,10 +40,15 @@ class Recording:
         """Length in seconds."""
         return len(self.samples) / RATE_HZ
 
-    def pieces(self) -> Iterator[npt.NDArray[np.int16]]:
-        """Shape (1600,) each; the last may be shorter."""
-        for first in range(0, len(self.samples), PIECE_SAMPLES):
-            yield self.samples[first : first + PIECE_SAMPLES]
+
+def pieces(recordings: Sequence[Recording]) -> Iterator[npt.NDArray[np.int16]]:
+    """The recordings one after the other without a gap, shape (1600,) each: only the very last may be shorter.
+
+    So the number of a piece tells which audio it is.
+    """
+    samples = np.concatenate([recording.samples for recording in recordings])
+    for first in range(0, len(samples), PIECE_SAMPLES):
+        yield samples[first : first + PIECE_SAMPLES]
 
 
 def prepare(clips: tuple[Clip, ...], folder: Path) -> tuple[Recording, ...]:

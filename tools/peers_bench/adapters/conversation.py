@@ -15,7 +15,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
 from tools.peers_bench.peer import PeerFailed
-from tools.peers_bench.recordings import RATE_HZ, Recording
+from tools.peers_bench.recordings import RATE_HZ, Recording, pieces
 from tools.peers_bench.steps import Arrival
 
 PATIENCE_S = 60.0
@@ -184,14 +184,13 @@ async def _speak(
     socket: ClientConnection, codec: Codec, recordings: Sequence[Recording], start_ns: int, session: Session
 ) -> None:
     spoken = 0
-    for recording in recordings:
-        for piece in recording.pieces():
-            spoken += len(piece)
-            deadline_ns = start_ns + spoken * 1_000_000_000 // RATE_HZ
-            await asyncio.sleep(max(0.0, (deadline_ns - time.monotonic_ns()) / 1e9))
-            session.spoken_ns.append(deadline_ns)
-            session.late_s = max(session.late_s, (time.monotonic_ns() - deadline_ns) / 1e9)
-            await socket.send(codec.audio(piece))
+    for piece in pieces(recordings):
+        spoken += len(piece)
+        deadline_ns = start_ns + spoken * 1_000_000_000 // RATE_HZ
+        await asyncio.sleep(max(0.0, (deadline_ns - time.monotonic_ns()) / 1e9))
+        session.spoken_ns.append(deadline_ns)
+        session.late_s = max(session.late_s, (time.monotonic_ns() - deadline_ns) / 1e9)
+        await socket.send(codec.audio(piece))
     await socket.send(codec.finish())
 
 
