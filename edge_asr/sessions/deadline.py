@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+END_SHARE = 0.5
+"""Of a period, after which the end of a stream is due: before most of what has just come, since somebody waits for the
+final, and after what has waited for longer. Where many streams end at one moment the others are not late for it."""
+
 
 class Deadline:
     """Follows the steps of one stream.
@@ -24,9 +28,10 @@ class Deadline:
         self.ready_ns = arrived_ns
         self.due_ns = max(arrived_ns, self.due_ns) + self._period_ns
 
-    def set_at_once(self, arrived_ns: int) -> None:
-        """Nothing more will come, and somebody waits: as soon as can be."""
-        self.ready_ns = self.due_ns = arrived_ns
+    def set_end(self, arrived_ns: int) -> None:
+        """Nothing more will come after what arrived last, and somebody waits."""
+        self.ready_ns = arrived_ns
+        self.due_ns = arrived_ns + round(END_SHARE * self._period_ns)
 
     def catch_up(self) -> None:
         """The stream has decoded everything: what comes now is live, whatever pace it had before."""

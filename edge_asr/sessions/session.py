@@ -329,7 +329,7 @@ class Session:
             return
         self._is_ready = True
         if self._input.is_finished:
-            self._deadline.set_at_once(self._arrived_ns)
+            self._deadline.set_end(self._arrived_ns)
         else:
             self._deadline.set(self._arrived_ns)
 

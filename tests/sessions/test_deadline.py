@@ -29,8 +29,9 @@ def test_a_stream_that_has_caught_up_is_live_again() -> None:
     assert deadline.due_ns == 1600
 
 
-def test_the_end_is_due_at_once() -> None:
+def test_the_end_is_due_half_a_period_after_the_last_audio_however_far_that_was_ahead() -> None:
     deadline = Deadline(100)
     deadline.set(1000)
-    deadline.set_at_once(1050)
-    assert (deadline.ready_ns, deadline.due_ns) == (1050, 1050)
+    deadline.set(1000)
+    deadline.set_end(1050)
+    assert (deadline.ready_ns, deadline.due_ns) == (1050, 1100)
