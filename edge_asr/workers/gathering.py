@@ -7,7 +7,11 @@ wrong.
 
 from __future__ import annotations
 
+from typing import Literal
+
 from edge_asr.workers.quiet_watch import QuietWatch
+
+Heard = Literal["unknown", "silent", "sound"]
 
 RESTING_S = 0.18
 """Audio of a session that rests is passed on when there is so much of it: each look costs the worker the same, however
@@ -32,8 +36,8 @@ class Gathering:
         """Whether the worker has found silence, and says that nobody waits for anything."""
         self._watch = watch
         self._is_watching = False
-        self._is_silent = True
-        """Whether the watch has heard everything that is held, and no sound."""
+        self._heard: Heard = "unknown"
+        """What the watch has heard in what is held; unknown where it has not heard all of it."""
         self._enough_bytes = accumulate_s * bytes_per_second
         self._enough_resting_bytes = max(RESTING_S, accumulate_s) * bytes_per_second
         self._enough_silent_bytes = max(QUIET_S, accumulate_s) * bytes_per_second
@@ -50,8 +54,7 @@ class Gathering:
         self._pieces.append(piece)
         self._held_bytes += len(piece)
         self._end += len(piece)
-        if self._watch is None or not self._is_watching or self._watch.hears_sound(piece):
-            self._is_silent = False
+        self._hear(piece)
         return self.take_enough()
 
     def heed(self, quiet_until: float, step_bytes: float, *, is_resting: bool, quiet_dbfs: float | None = None) -> None:
@@ -77,7 +80,6 @@ class Gathering:
     def take(self) -> bytes:
         """What is gathered: something comes after it that does not wait."""
         pieces, self._pieces, self._held_bytes = self._pieces, [], 0
-        self._is_silent = True
         self._await_next_step()
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
@@ -90,9 +92,9 @@ class Gathering:
     @property
     def _least_bytes(self) -> float:
         """So much is passed on."""
-        if not self.is_resting:
+        if not self.is_resting or self._heard == "sound":
             return self._enough_bytes
-        return self._enough_silent_bytes if self._is_silent else self._enough_resting_bytes
+        return self._enough_silent_bytes if self._heard == "silent" else self._enough_resting_bytes
 
     @property
     def _is_quiet(self) -> bool:
@@ -104,6 +106,15 @@ class Gathering:
         if 0 < self._quiet_until <= passed and self._step_bytes:
             steps = 1 + (passed - self._quiet_until) // self._step_bytes
             self._quiet_until += steps * self._step_bytes
+
+    def _hear(self, piece: bytes) -> None:
+        """The newest piece of what is held."""
+        if self._watch is None or not self._is_watching:
+            self._heard = "unknown"
+        elif self._watch.hears_sound(piece):
+            self._heard = "sound"
+        elif self._held_bytes == len(piece):
+            self._heard = "silent"
 
     def _listen(self, quiet_dbfs: float | None) -> None:
         """Take what is no louder for silence; ``None``: stop listening."""
