@@ -174,7 +174,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="tools/peers", description="Measure edge-asr beside other recognisers.")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write everything to FILE")
     parser.add_argument("--audio", type=Path, metavar="DIR|MANIFEST", help="recordings; the bundled ones by default")
-    parser.add_argument("--repeat", type=int, metavar="N", help="repetitions (5; with --quick 2); 0: only the most streams")
+    parser.add_argument("--repeat", type=int, metavar="N", help="repetitions (5; quick: 2); 0: only the most streams")
     parser.add_argument("--quick", action="store_true", help="a quarter of the time; wider intervals")
     parser.add_argument(
         "--model",
