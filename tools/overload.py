@@ -21,6 +21,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import random
 import re
 import subprocess
 import sys
@@ -44,8 +45,8 @@ from tools.served import served
 Found = TypeVar("Found")
 
 PIECE_S = 0.1
-TALK_S = 15.0
-"""Of one accepted session; they end at different times, so that there is room now and then."""
+TALK_S = 5.0, 25.0
+"""Of one accepted session, drawn; they end at different times, so that there is room now and then."""
 LEARN_S = 12.0
 LEARN_STREAMS = 4
 FIRST_S = 10.0
@@ -94,6 +95,7 @@ class Talker:
         step = 2 * round(PIECE_S * RATE_HZ)
         start = number * 7 * step % (len(sound) // 2)  # everybody says something else
         self._pieces = [sound[first : first + step] for first in range(start, len(sound), step)]
+        self._draw = random.Random(number)  # noqa: S311  not a secret
         self._until = until
         self._heard = heard
 
@@ -119,9 +121,9 @@ class Talker:
 
     async def _talk(self, socket: Any) -> None:  # noqa: ANN401
         hearing = asyncio.create_task(self._hear(socket))
-        started = time.monotonic()
+        started, talk_s = time.monotonic(), self._draw.uniform(*TALK_S)
         for number, piece in enumerate(self._pieces, 1):
-            if time.monotonic() >= self._until or number * PIECE_S > TALK_S:
+            if time.monotonic() >= self._until or number * PIECE_S > talk_s:
                 break
             await socket.send(piece)
             await asyncio.sleep(max(0.0, started + number * PIECE_S - time.monotonic()))
@@ -163,7 +165,7 @@ class Talker:
 async def talk(url: str, streams: int, seconds: float) -> Heard:
     """So many clients at once."""
     heard = Heard()
-    sound = speech(2 * TALK_S)
+    sound = speech(2 * max(TALK_S))
     until = time.monotonic() + seconds
     await asyncio.gather(*(Talker(url, sound, number, until, heard).run() for number in range(streams)))
     return heard
