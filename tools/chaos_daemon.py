@@ -16,6 +16,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from prometheus_client.parser import text_string_to_metric_families
+
 ROOT = Path(__file__).resolve().parent.parent
 MODEL = ROOT / "models" / "starter-en"
 
@@ -82,6 +84,17 @@ class Daemon:
         with urllib.request.urlopen(f"{self.http}/status", timeout=10) as answer:
             document: dict[str, Any] = json.load(answer)
             return document
+
+    def counted(self, name: str) -> float:
+        """A counter of ``/metrics``, all its labels together; it goes on when a worker is replaced.
+
+        Args:
+            name: Without ``_total``.
+        """
+        with urllib.request.urlopen(f"{self.http}/metrics", timeout=5) as answer:
+            families = list(text_string_to_metric_families(answer.read().decode()))
+        (family,) = (family for family in families if family.name == name)
+        return sum(sample.value for sample in family.samples if sample.name == f"{name}_total")
 
     def wait_for_worker(self) -> int:
         """Process id of a worker that serves, once there is one."""

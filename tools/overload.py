@@ -79,6 +79,22 @@ class Heard:
     """From the end of a session's audio to its end."""
 
 
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Of live streams, since the daemon was started."""
+
+    live: float
+    late: float
+
+    @classmethod
+    def read(cls, daemon: Daemon) -> Steps:
+        """By its metrics, which go on when a worker is replaced."""
+        return cls(daemon.counted("edge_asr_live_steps"), daemon.counted("edge_asr_late_steps"))
+
+    def __sub__(self, before: Steps) -> Steps:
+        return Steps(self.live - before.live, self.late - before.late)
+
+
 def speech(seconds: float) -> bytes:
     """The bundled recordings without pauses, in 16-bit samples."""
     clips = [load_clip(clip).samples for clip in bundled_clips()]
@@ -184,7 +200,7 @@ def measure(daemon: Daemon, args: argparse.Namespace) -> dict[str, Any]:
     """Learn the capacity, overload, look again."""
     offer(daemon.websocket, LEARN_STREAMS, LEARN_S, 1)
     capacity = daemon.status()["workers"][0]["capacity_streams"] or LEARN_STREAMS
-    before = daemon.status()["stats"]
+    steps_before = Steps.read(daemon)
     offered = round(args.factor * capacity)
     heard = offer(daemon.websocket, offered, FIRST_S, args.processes)
     settle()
@@ -193,9 +209,7 @@ def measure(daemon: Daemon, args: argparse.Namespace) -> dict[str, Any]:
         heard += offer(daemon.websocket, offered, args.seconds, args.processes)
     settle()
     status = daemon.status()
-    after = status["stats"]
-    live = after["live_streams"] - before["live_streams"]
-    late = after["late_streams"] - before["late_streams"]
+    steps = Steps.read(daemon) - steps_before
     finals_s = [each for one in heard for each in one.finals_s]
     p99 = percentile([1000 * each for each in finals_s], 99)
     return {
@@ -214,12 +228,12 @@ def measure(daemon: Daemon, args: argparse.Namespace) -> dict[str, Any]:
         else None,
         "unclear": [each for one in heard for each in one.unclear][:5],
         "lost": [each for one in heard for each in one.lost][:5],
-        "steps": live,
-        "late_share": late / live if live else None,
+        "steps": steps.live,
+        "late_share": steps.late / steps.live if steps.live else None,
         "final_p99_ms": getattr(p99, "value", None),
         "final_slowest_ms": 1000 * max(finals_s, default=0.0),
         "answers": probe.figures(),
-        "backlog_s": after["backlog_s"],
+        "backlog_s": status["stats"]["backlog_s"],
         "restarts": status["restarts"],
         "worker_bytes": status["workers"][0]["memory_bytes"],
         "memory_growth_bytes": sum(daemon.memory_bytes().values()) - memory_before,
