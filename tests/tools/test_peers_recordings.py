@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from edge_asr.workload import bundled_clips
+from tools.peers_bench.capacity import script_of
 from tools.peers_bench.recordings import PAUSE_S, PIECE_SAMPLES, Recording, joined, pieces, prepare
 
 
@@ -44,3 +45,8 @@ def test_recordings_in_a_row_are_cut_without_regard_to_where_one_ends(tmp_path: 
     cut = list(pieces(parts))
     assert [len(piece) for piece in cut] == [PIECE_SAMPLES, PIECE_SAMPLES, 800]
     assert np.array_equal(np.concatenate(cut), np.concatenate([part.samples for part in parts]))
+
+
+def test_a_stream_says_recordings_from_its_place_on_until_its_time_is_over(tmp_path: Path) -> None:
+    script = script_of(recordings(tmp_path, 16_000, 8_000, 64_000), first=1, seconds=2.5)
+    assert [(part.name, len(part.samples)) for part in script] == [("r1", 8_000), ("r2", 32_000)]

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from edge_asr.statistics import Percentile, percentile, samples_needed
 from tools.peers_bench.adapters.server import RunningServer
 from tools.peers_bench.peer import PeerFailed
 from tools.peers_bench.processes import tree_cpu_s
-from tools.peers_bench.recordings import PIECE_S, PIECE_SAMPLES, Recording
+from tools.peers_bench.recordings import PIECE_S, PIECE_SAMPLES, RATE_HZ, Recording
 from tools.peers_bench.search import largest_that_holds
 from tools.peers_bench.steps import step_latencies_s
 
@@ -74,7 +75,7 @@ async def _speak_together(
     begin_ns = time.monotonic_ns() + round(LEAD_S * 1e9)
     starts = [begin_ns + round(draw.random() * server.timing.chunk_s * 1e9) for _ in range(streams)]
     sessions = await asyncio.gather(
-        *(server.converse(_script(recordings, stream, seconds), start_ns) for stream, start_ns in enumerate(starts))
+        *(server.converse(script_of(recordings, stream, seconds), start_ns) for stream, start_ns in enumerate(starts))
     )
     padding_samples = server.codec().padding_samples
     latencies = [
@@ -88,10 +89,12 @@ async def _speak_together(
     return latencies, audio_s, max(session.late_s for session in sessions)
 
 
-def _script(recordings: Sequence[Recording], first: int, seconds: float) -> list[Recording]:
+def script_of(recordings: Sequence[Recording], first: int, seconds: float) -> list[Recording]:
+    """What one stream says: recordings from a place of the list on, the last one cut where the time is over."""
     script: list[Recording] = []
-    while sum(recording.audio_s for recording in script) < seconds:
-        script.append(recordings[(first + len(script)) % len(recordings)])
+    while (rest_s := seconds - sum(recording.audio_s for recording in script)) > 0:
+        recording = recordings[(first + len(script)) % len(recordings)]
+        script.append(replace(recording, samples=recording.samples[: math.ceil(rest_s * RATE_HZ)]))
     return script
 
 
