@@ -24,6 +24,8 @@ CLOSE_GRACE_S = 2.0
 """How long a closing connection may take to read our last words."""
 SPARE_CONNECTIONS = 64
 """Connections beyond the sessions that may be open: they describe, ping, or are told that all sessions are in use."""
+NEW_S = 1.0
+"""What so young a connection has sent may not have been read yet: it keeps its place."""
 
 
 class StreamLink:
@@ -33,6 +35,7 @@ class StreamLink:
         self._reader = reader
         self._writer = writer
         self.address = _address_of(writer.get_extra_info("peername"))
+        self.opened_s = asyncio.get_running_loop().time()
         self.has_spoken = False
         """Whether anything ever came."""
 
@@ -166,8 +169,9 @@ class StreamServer:
 
     def _close_oldest_silent(self) -> bool:
         """Make room for who may have something to say; whether anybody had to go."""
-        *others, _newest = self._connections.values()
-        silent = next((link for link in others if not link.has_spoken), None)
+        *others, newest = self._connections.values()
+        last_s = newest.opened_s - NEW_S
+        silent = next((link for link in others if not link.has_spoken and link.opened_s <= last_s), None)
         if silent is not None:
             silent.has_spoken = True  # its place is given away once
             silent.abort()

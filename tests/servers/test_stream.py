@@ -283,7 +283,24 @@ async def test_connections_far_beyond_the_sessions_are_refused() -> None:
             await open_writer.wait_closed()
 
 
-async def test_connections_that_say_nothing_give_way_to_who_has_something_to_say() -> None:
+async def test_clients_that_come_at_one_moment_are_all_answered() -> None:
+    limits = LimitSettings(max_sessions=1, hello_timeout_s=20)
+    async with wyoming_door(ScriptedRecognizer(), limits=limits) as uri:
+        held = await asyncio.gather(*(asyncio.open_connection(*raw(uri)) for _ in range(70)))
+        for _, writer in held:
+            writer.write(PING)
+        answers = [await reader.readline() for reader, _ in held]
+        assert sum(b'"pong"' in answer for answer in answers) == 65
+        assert sum(b'"error"' in answer for answer in answers) == 5
+        for _, writer in held:
+            writer.close()
+            await writer.wait_closed()
+
+
+async def test_connections_that_say_nothing_give_way_to_who_has_something_to_say(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("edge_asr.servers.stream.NEW_S", 0.0)
     limits = LimitSettings(max_sessions=1, hello_timeout_s=20)
     async with wyoming_door(ScriptedRecognizer(), limits=limits) as uri:
         held = [await asyncio.open_connection(*raw(uri)) for _ in range(200)]
