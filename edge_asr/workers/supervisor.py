@@ -10,18 +10,19 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
 from edge_asr.clock import Clock, MonotonicClock
-from edge_asr.errors import EdgeAsrError, LoadInterrupted, MachineError, ModelUnsupported, ProviderUnavailable, error_of
+from edge_asr.errors import EdgeAsrError, MachineError, ProviderUnavailable
 from edge_asr.metrics.instruments import Instruments
 from edge_asr.resources.memory import read_process_memory
 from edge_asr.resources.processes import read_activity
 from edge_asr.workers.backoff import Backoff
 from edge_asr.workers.device_health import DeviceHealth, runs_on_device
 from edge_asr.workers.hang import REST_S, SPOKE_S, HangWatch
+from edge_asr.workers.load_answer import LoadAnswer
 from edge_asr.workers.messages import Configure, FromWorker, Heartbeat, LoadFailed, Ready, Stats, ToWorker
 from edge_asr.workers.process import Launch, WorkerProcess
 
@@ -96,7 +97,7 @@ class Supervisor:
         self._backoff = Backoff(launch.settings)
         self._device = DeviceHealth()
         self._process: WorkerProcess | None = None
-        self._answer: asyncio.Future[Ready | LoadFailed] | None = None
+        self._answer: LoadAnswer | None = None
         self._keeper: asyncio.Task[None] | None = None
         self._is_wanted = asyncio.Event()
         self._is_wanted.set()
@@ -284,10 +285,14 @@ class Supervisor:
 
     async def _load(self) -> WorkerProcess:
         """Start a worker and wait for its answer; it is ended again when the answer is not READY."""
-        self._answer = asyncio.get_running_loop().create_future()
+        is_reload = self.ready is not None
+        answer = self._answer = LoadAnswer(self._configure.model_directory, self._load_timeout_s, is_reload=is_reload)
         process = self._process = await self._start_process()
         try:
-            await self._wait_until_ready(process, self._answer)
+            process.send(
+                msgspec.structs.replace(self._configure, measures_step=False) if is_reload else self._configure
+            )
+            self._accept(await answer.of(process))
         except BaseException:
             self._process = None
             process.kill()
@@ -308,27 +313,6 @@ class Supervisor:
             await process.ended()
             raise
 
-    async def _wait_until_ready(self, process: WorkerProcess, answer: asyncio.Future[Ready | LoadFailed]) -> None:
-        is_first = self.ready is None
-        process.send(self._configure if is_first else msgspec.structs.replace(self._configure, measures_step=False))
-        end = asyncio.create_task(process.ended())
-        waiting: set[asyncio.Future[Any]] = {answer, end}
-        timeout_s = self._load_timeout_s
-        await asyncio.wait(waiting, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
-        if answer.done():
-            end.cancel()
-            self._accept(answer.result())
-        elif end.done():
-            raise _load_killed(self._configure.model_directory, end.result())
-        else:
-            end.cancel()
-            if self.ready is not None:
-                raise LoadInterrupted(self._configure.model_directory, f"it was not loaded within {timeout_s:.0f} s")
-            raise MachineError(
-                f"model {self._configure.model_directory} was not loaded within {timeout_s:.0f} s; "
-                "raise worker.load_timeout_s if this machine is slow"
-            )
-
     @property
     def _load_timeout_s(self) -> float:
         longest_s = self._launch.settings.load_timeout_s
@@ -336,9 +320,7 @@ class Supervisor:
             return longest_s
         return min(longest_s, max(LEAST_RELOAD_S, RELOAD_FACTOR * self.ready.load_s))
 
-    def _accept(self, answer: Ready | LoadFailed) -> None:
-        if isinstance(answer, LoadFailed):
-            raise error_of(answer.code, answer.message)
+    def _accept(self, answer: Ready) -> None:
         self.ready = answer
         self.state, self.reason = "ready", ""
         if self._process is not None and runs_on_device(answer.provider):
@@ -375,8 +357,8 @@ class Supervisor:
             self._on_stats(message)
         elif isinstance(message, (Ready, LoadFailed)):
             self.stats = None
-            if self._answer is not None and not self._answer.done():
-                self._answer.set_result(message)
+            if self._answer is not None:
+                self._answer.take(message)
         else:
             self._on_message(message)
 
@@ -390,10 +372,3 @@ def _figures(stats: Stats, sample_rate_hz: int) -> dict[str, float]:
         "second_passes_done": done,
         "second_passes_skipped": sum(stats.second_passes.values()) - done,
     }
-
-
-def _load_killed(directory: str, reason: str) -> EdgeAsrError:
-    """A process that ended while it was loading: the engine did not like the model, or the machine was too small."""
-    if "SIGKILL" in reason:
-        return LoadInterrupted(directory, reason)
-    return ModelUnsupported(directory, f"the engine ended its process while loading it: {reason}")
