@@ -314,6 +314,17 @@ class TestWithTheBundledModel:
         assert ran.status == 0
         assert [line.split(": ")[1] for line in ran.out.splitlines()] == ["go forward ten meters", "five five"]
 
+    def test_commands_are_heard_where_onnxruntime_is_not_built(self, tmp_path) -> None:
+        """As on armv7 (docs/install.md); the engine brings a runtime of its own."""
+        (tmp_path / "onnxruntime.py").write_text("raise ImportError('not built for this machine')")
+        search = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
+        command = [sys.executable, "-m", "edge_asr", "transcribe", "-m", "starter-en", str(CLIPS / "go-forward.flac")]
+        ran = subprocess.run(
+            command, env=os.environ | {"PYTHONPATH": search}, capture_output=True, text=True, check=False
+        )
+
+        assert ran.stdout == "go forward ten meters\n", ran.stderr
+
     def test_a_provider_nobody_knows(self, run) -> None:
         ran = run("transcribe", "-m", "starter-en", "--provider", "warp", CLIPS / "five-five.flac")
 
