@@ -4,14 +4,16 @@
 
     EDGE_ASR_DATA=DATA python tools/commands_accuracy.py orders                 # real orders of coffee, clean
     EDGE_ASR_DATA=DATA python tools/commands_accuracy.py orders --snr 6 12 18 24 --every 4
-    python tools/commands_accuracy.py spoken HOME --commands FILE...            # wav files and labels.json
+    python tools/commands_accuracy.py spoken HOME --commands FILE... [--more FILE]   # wav files and labels.json
     EDGE_ASR_DATA=DATA python tools/commands_accuracy.py others --rows others.jsonl [--pcm FOLDER]
     EDGE_ASR_DATA=DATA python tools/commands_accuracy.py noise --minutes 20 --rows noise.jsonl
     python tools/commands_accuracy.py curve orders.jsonl others.jsonl           # what each threshold costs
 
 The first two count commands whose intent and every slot are right. Recordings go through the model in whole, without a
-voice activity detector; ``rtf`` is processor time by their length. ``others`` decodes speech that is no command under
-two grammars: telephone prompts, digits, orders of coffee against a smart home, and what tools/starter has synthesised.
+voice activity detector; ``rtf`` is processor time by their length. With ``--more`` each recording is also heard under a
+larger set, the two taking turns, so that a machine that slows down slows both. ``others`` decodes speech that is no
+command under two grammars: telephone prompts, digits, orders of coffee against a smart home, and what tools/starter has
+synthesised.
 ``noise`` lets noises of several colours and levels through the voice activity detector, as the daemon does.
 ``curve`` fits the weights of ``edge_asr.commands.reject`` to such rows and counts false commands per hour.
 """
@@ -118,7 +120,9 @@ def main() -> None:
         clips: Iterable[tuple[Clip, list[str]]] = ((clip, ["orders"]) for clip in orders(options.snr, options.every))
     elif options.action == "spoken":
         ears = {"spoken": Ear(decoder, grammar(*options.commands))}
-        clips = ((clip, ["spoken"]) for clip in spoken(options.folder))
+        if options.more:
+            ears["spoken, more"] = Ear(decoder, grammar(*options.commands, options.more))
+        clips = ((clip, list(ears)[:: -1 if number % 2 else 1]) for number, clip in enumerate(spoken(options.folder)))
     else:
         ears = {
             "orders": Ear(decoder, grammar(data() / "barista" / "grammar.yaml")),
@@ -144,6 +148,7 @@ def arguments() -> argparse.Namespace:
     said = actions.add_parser("spoken")
     said.add_argument("folder", type=Path)
     said.add_argument("--commands", type=Path, nargs="+", required=True, metavar="FILE")
+    said.add_argument("--more", type=Path, metavar="FILE", help="what a larger set has besides, heard in turns")
     negatives = actions.add_parser("others")
     negatives.add_argument("--pcm", type=Path, help="folder of tools/starter/make_data.py")
     for action in (heard, said, negatives):
@@ -289,8 +294,8 @@ def noise_row(name: str, duration_s: float, path: ConstrainedPath | None) -> dic
 
 
 def print_accuracy(rows: list[dict[str, Any]]) -> None:
-    for source in dict.fromkeys(row["source"] for row in rows):
-        own = [row for row in rows if row["source"] == source]
+    for source, name in sorted({(row["source"], row["grammar"]) for row in rows}):
+        own = [row for row in rows if (row["source"], row["grammar"]) == (source, name)]
         right = sum(row["is_right"] for row in own)
         accepted = sum(row["is_right"] and score_of(row) >= 0.5 for row in own)
         duration_s = sum(row["duration_s"] for row in own)
@@ -298,6 +303,7 @@ def print_accuracy(rows: list[dict[str, Any]]) -> None:
             json.dumps(
                 {
                     "source": source,
+                    "grammar": name,
                     "commands": len(own),
                     "right": round(100 * right / len(own), 2),
                     "right_and_accepted": round(100 * accepted / len(own), 2),

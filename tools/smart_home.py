@@ -4,6 +4,8 @@
 
     python tools/smart_home.py draw 120 > sentences.json     # where edge-asr and home-assistant-intents are installed
     python tools/smart_home.py say sentences.json HOME       # in the environment of tools/starter (install.py)
+    python tools/smart_home.py closed > closed.json          # the package's sentences without those of any words
+    python tools/smart_home.py names 1000 > names.yaml       # so many devices more, for a set of commands
 
 ``draw`` walks through the templates at random, with the entities of ``tools/grammars/home.yaml``, and writes texts with
 their intent and slots. ``say`` lets the voices that tools/starter keeps for tests speak them, one after the other, into
@@ -20,13 +22,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from home_sentences import command_files, english_sentences
+from home_sentences import command_files, english_sentences, more_names, without_wildcards
 
 if TYPE_CHECKING:
     from edge_asr.commands.network import Network
 
 SEED = 8
 FEWEST_WORDS, MOST_WORDS = 2, 12
+SILENCE_S = 0.3
+"""Before and behind each sentence, as a microphone hears it that was there before somebody spoke."""
 
 
 def main() -> None:
@@ -34,6 +38,8 @@ def main() -> None:
     actions = parser.add_subparsers(dest="action", required=True)
     drawing = actions.add_parser("draw")
     drawing.add_argument("count", type=int)
+    actions.add_parser("closed")
+    actions.add_parser("names").add_argument("count", type=int)
     saying = actions.add_parser("say")
     saying.add_argument("sentences", type=Path)
     saying.add_argument("folder", type=Path)
@@ -41,6 +47,10 @@ def main() -> None:
     options = parser.parse_args()
     if options.action == "draw":
         json.dump(list(draw(options.count)), sys.stdout, indent=1)
+    elif options.action == "closed":
+        json.dump(without_wildcards(english_sentences()), sys.stdout)
+    elif options.action == "names":
+        json.dump({"lists": {"name": {"values": list(more_names(options.count))}}}, sys.stdout, indent=1)
     else:
         say(json.loads(options.sentences.read_text(encoding="utf-8")), options.folder, options.assets)
 
@@ -92,6 +102,7 @@ def walk(network: Network, chance: random.Random) -> str:
 
 def say(sentences: list[dict[str, object]], folder: Path, assets: Path | None) -> None:
     """Speak sentences, the voices taking turns."""
+    import numpy as np
     import soundfile
 
     sys.path.append(str(Path(__file__).resolve().parent / "starter"))
@@ -104,7 +115,8 @@ def say(sentences: list[dict[str, object]], folder: Path, assets: Path | None) -
     for number, sentence in enumerate(sentences):
         engine, voice = turns[number % len(turns)]
         name = f"{number:04}-{voice}.wav"
-        soundfile.write(folder / name, engine.say(str(sentence["text"]), voice, 1.0, number), RATE_HZ)
+        sound = engine.say(str(sentence["text"]), voice, 1.0, number)
+        soundfile.write(folder / name, np.pad(sound, round(SILENCE_S * RATE_HZ)), RATE_HZ)
         labels[name] = sentence
     (folder / "labels.json").write_text(json.dumps(labels, indent=1) + "\n", encoding="utf-8")
 

@@ -363,7 +363,8 @@ class _Compiler:
 
     def _draw_texts(self, values: Sequence[TextSlotValue], start: int, end: int) -> None:
         for value in values:
-            mark = None if value.value_out is None else Value(_slot_value(value.value_out))
+            meant = _meant(value)
+            mark = None if meant is None else Value(_slot_value(meant))
             if isinstance(value.text_in, TextChunk):
                 for text in self._spellings(fold_template(value.text_in.text).split()):
                     self._network.jump(self._network.spell_shared(start, text), end, mark)
@@ -405,6 +406,14 @@ class _Compiler:
             value = number if slots.multiplier is None else number * slots.multiplier
             for text in (*written, *(spoken(number, language) if slots.words else ())):
                 self._network.jump(self._network.spell_shared(start, text), end, Value(value))
+
+
+def _meant(value: TextSlotValue) -> Any:  # noqa: ANN401  whatever the file says
+    """What a slot has: without `out` the value as the list writes it, whichever case and marks are heard; of several
+    spellings the one that was heard, which is ``None`` here."""
+    if value.value_out is None and isinstance(value.text_in, TextChunk):
+        return value.text_in.original_text.strip()
+    return value.value_out
 
 
 _EVERYWHERE = _Scope(0, None)

@@ -33,6 +33,14 @@ def test_meaning(text, expected):
     assert meant(text) == expected
 
 
+def test_a_value_without_a_meaning_of_its_own_is_written_as_in_the_list():
+    templates = (
+        "intents: {Light: {data: [{sentences: ['{name} on']}]}}\n"
+        "lists: {name: {values: [{in: Desk Lamp, context: {domain: light}}]}}"
+    )
+    assert meant("desk-LAMP, on.", templates) == ("Light", {"name": "Desk Lamp"})
+
+
 def test_a_sentence_of_lists_comes_before_one_of_words():
     templates = (
         "intents: {A: {data: [{sentences: ['{area} light on', '{name} on']}]}}\n"
