@@ -12,7 +12,7 @@ import logging
 from collections.abc import Coroutine, Iterator
 from typing import Protocol, assert_never
 
-from edge_asr.errors import EdgeAsrError, LimitExceeded, NotReady, SessionError, error_of
+from edge_asr.errors import EdgeAsrError, LimitExceeded, NotReady, ProtocolViolation, SessionError, error_of
 from edge_asr.events import Failed, Notice, SessionEnded, TranscriptEvent
 from edge_asr.protocols.base import Conversation, Message
 from edge_asr.requests import (
@@ -176,12 +176,21 @@ class Dialogue:
                 if not (self._is_listening and self._conversation.may_rest):
                     self._close_idle()
                     return None
-                await self._end_input()  # of this session; the client may stay
+                try:
+                    await self._end_input()  # of this session; the client may stay
+                except ProtocolViolation:  # it stopped within a message, and what follows that is lost
+                    self._close_idle()
+                    return None
         return None
 
     async def _end_input(self) -> None:
-        for request in self._conversation.end_of_input():
-            await self._execute(request)
+        try:
+            for request in self._conversation.end_of_input():
+                await self._execute(request)
+        except ProtocolViolation:
+            if self._closing is None:
+                raise
+            await self._finish()  # a client fell silent within a message: what came before is heard
 
     def _patience_s(self) -> float | None:
         """How long the client may be silent: not at all limited while it waits for its result."""

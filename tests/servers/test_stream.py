@@ -180,6 +180,18 @@ async def test_a_missing_audio_stop_gives_the_transcript_after_the_idle_limit() 
         assert Transcript.from_event(event).text == "go forward"
 
 
+async def test_a_client_that_falls_silent_within_a_chunk_gets_the_transcript_of_what_came() -> None:
+    limits = replace(LIMITS, idle_timeout_s=0.1)
+    recognizer = ScriptedRecognizer(ready=REWRITING)
+    async with wyoming_door(recognizer, limits=limits) as uri, AsyncClient.from_uri(uri) as client:
+        await client.write_event(START)
+        await client.write_event(CHUNK)
+        assert client._writer is not None
+        client._writer.write(b'{"type":"audio-chunk","payload_length":2048}\nhalf of it')
+        (event,) = await read_until(client, "nothing more")
+        assert Transcript.from_event(event).text == "go forward"
+
+
 async def test_a_half_closed_connection_still_gets_its_transcript() -> None:
     async with wyoming_door(ScriptedRecognizer(ready=REWRITING)) as uri:
         client = AsyncClient.from_uri(uri)
