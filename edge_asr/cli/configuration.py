@@ -138,7 +138,7 @@ def toml_layer(text: str, origin: str) -> Layer:
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigurationError(f"{origin} is not TOML: {error}") from error
+        raise ConfigurationError(f"{origin}{_why_not_toml(str(error))}") from error
     values: dict[str, object] = {}
     problems: list[str] = []
     for path, value in _entries(document):
@@ -258,7 +258,20 @@ def _key(path: str) -> Key:
     group = path.partition(".")[0]
     if "." in path and group not in group_names():
         raise ConfigurationError(f"unknown table [{group}]{suggestion(group, group_names())}")
+    name = path.rpartition(".")[2]
+    if name != path and name in KEYS:
+        raise ConfigurationError(f"unknown setting {path}; write {name} above the first [table]")
     raise ConfigurationError(f"unknown setting {path}{suggestion(path, list(KEYS))}")
+
+
+def _why_not_toml(reason: str) -> str:
+    """The library's reason; with the remedy where settings were added at the end of a file that has their table."""
+    if twice := re.fullmatch(r"Cannot declare \((.*?),?\) twice (\(.*\))", reason):
+        table = ".".join(re.findall(r"'([^']*)'", twice[1]))
+        return f": the table [{table}] begins again {twice[2]}; write its settings below the first [{table}]"
+    if reason.startswith("Cannot overwrite a value"):
+        return f": something is set twice{reason.removeprefix('Cannot overwrite a value')}"
+    return f" is not TOML: {reason}"
 
 
 def _entries(document: Mapping[str, object]) -> Iterator[tuple[str, object]]:

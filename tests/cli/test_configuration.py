@@ -83,6 +83,12 @@ def test_a_file_is_read(document, path, value) -> None:
         ("[engine]\ntreads = 1", "f: unknown setting engine.treads; did you mean engine.threads?"),
         ("[enigne]\nthreads = 1", "f: unknown table [enigne]; did you mean engine?"),
         ("threads = 1", "f: unknown setting threads; did you mean engine.threads?"),
+        ("[engine]\nmodel = 'x'", "f: unknown setting engine.model; write model above the first [table]"),
+        (
+            "[server]\n[engine]\n[server]\nport = 1",
+            "f: the table [server] begins again (at line 3, column 8); write its settings below the first [server]",
+        ),
+        ("[server]\nport = 1\nport = 2\n", "f: something is set twice (at"),
         ("[engine]\nthreads = '2'", "f: engine.threads = '2' is not a whole number"),
         ("[engine]\nthreads = true", "f: engine.threads = True is not a whole number"),
         ("[engine]\nallow_spinning = 'false'", "f: engine.allow_spinning = 'false' is not true or false"),
