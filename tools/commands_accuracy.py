@@ -341,7 +341,7 @@ def fit(said: list[dict[str, Any]], other: list[dict[str, Any]]) -> Weights:
     """Logistic regression by Newton's method; both kinds count alike, and weights are kept small."""
     kinds = [(row, 1.0) for row in said] + [(row, 0.0) for row in other if row["evidence"]]
     evidence = [Evidence(**row["evidence"]) for row, _ in kinds]
-    features = np.array([[1.0, e.gap, e.surprise, np.log1p(e.tokens)] for e in evidence])
+    features = np.array([[1.0, e.gap, e.surprise / max(1, e.tokens), np.log1p(e.tokens)] for e in evidence])
     wanted = np.array([kind for _, kind in kinds])
     shares = np.where(wanted == 1, 0.5 / wanted.sum(), 0.5 / (1 - wanted).sum())
     weights = np.zeros(4)

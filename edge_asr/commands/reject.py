@@ -3,7 +3,8 @@
 A constraint always finds a sentence. Three things tell how far it had to go for it: how much likelier the model finds
 what it would have written freely (the gap), how hard the hardest token was to write (an end that comes too early is
 one), and how much was said. A logistic regression over them gives the score; ``docs/commands.md`` has the curve of what
-each threshold lets through.
+each threshold lets through. The hardest token counts the less the more was said: a single one is all there is of "Hi",
+which "five" on a telephone resembles.
 """
 
 from __future__ import annotations
@@ -30,10 +31,11 @@ class Evidence:
 class Weights:
     """Of the logistic regression; ``tools/commands_accuracy.py curve`` fits them."""
 
-    bias: float = 4.0
-    gap: float = -3.0
-    surprise: float = -0.1
-    length: float = 1.0
+    bias: float = 0.0
+    gap: float = -4.5
+    surprise: float = -3.0
+    """Of the surprise by the number of tokens."""
+    length: float = 4.0
     """Of the logarithm of the number of tokens."""
 
 
@@ -67,7 +69,8 @@ def score_of_match(distance: float, letters: int, weights: MatchWeights | None =
 def score(evidence: Evidence, weights: Weights | None = None) -> float:
     """How sure it is that the sentence was spoken, 0 to 1."""
     weights = weights or Weights()
-    total = weights.bias + weights.gap * evidence.gap + weights.surprise * evidence.surprise
+    total = weights.bias + weights.gap * evidence.gap
+    total += weights.surprise * evidence.surprise / max(1, evidence.tokens)
     total += weights.length * math.log1p(evidence.tokens)
     return _logistic(total)
 

@@ -45,3 +45,14 @@ def test_the_score_of_known_weights():
     assert score(Evidence(1.0, 2.0, 0), Weights(bias=1, gap=-1, surprise=-0.5, length=0)) == pytest.approx(
         0.26894, abs=1e-5
     )
+
+
+def test_the_hardest_token_counts_the_less_the_more_was_said():
+    by_surprise = Weights(bias=0, gap=0, surprise=-1, length=0)
+    assert score(Evidence(0, 6.0, 1), by_surprise) == pytest.approx(0.00247, abs=1e-5)
+    assert score(Evidence(0, 6.0, 6), by_surprise) == pytest.approx(0.26894, abs=1e-5)
+
+
+def test_a_word_that_resembles_a_short_command_is_none():
+    assert score(Evidence(gap=0.0, surprise=2.1, tokens=1)) < 0.5  # "five", heard as "Hi"
+    assert score(Evidence(gap=0.0, surprise=0.2, tokens=1)) > 0.5
