@@ -14,7 +14,7 @@ from tests.commands.command_cases import LIGHTS
 
 NESTED = """
 intents:
-  On:
+  Lamp:
     data:
       - sentences: ["(turn|switch) on [the] <thing>", "{place} [(light|lamp)] on"]
         expansion_rules: {thing: "(big|small) lamp[s]"}
@@ -23,7 +23,7 @@ expansion_rules: {unused: "[some] (one|other)"}
 lists: {unused: {values: ["a[n] (b|c)"]}}
 """
 UNKNOWN_RULE = """
-intents: {On: {data: [{sentences: ["(turn|switch) on <nothing>"]}]}}
+intents: {Lamp: {data: [{sentences: ["(turn|switch) on <nothing>"]}]}}
 """
 
 
