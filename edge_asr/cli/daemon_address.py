@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import ssl
 from collections.abc import Mapping, Sequence
@@ -56,6 +57,8 @@ class DaemonAddress:
     def unreachable(self, error: Exception) -> MachineError:
         """Nobody answers there."""
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        if isinstance(error, ConnectionError) and error.errno:
+            reason = os.strerror(error.errno)  # asyncio says the address again in its place
         return MachineError(f"no daemon answers at {self.url}: {reason}; start one with `edge-asr serve`")
 
     def forbidden(self) -> ConfigurationError:

@@ -163,7 +163,8 @@ def test_nobody_at_the_address_is_said_with_the_next_step(run: Run, scheme: str,
     url = f"unix://{tmp_path}/none" if scheme == "unix" else f"{scheme}://127.0.0.1:{port}"
     ran = run("client", url, CLIP)
     assert ran.status == 5
-    assert f"no daemon answers at {url}" in ran.err
+    reason = "No such file or directory" if scheme == "unix" else "Connection refused"
+    assert f"no daemon answers at {url}: {reason}; " in ran.err
     assert "start one with `edge-asr serve`" in ran.err
 
 
