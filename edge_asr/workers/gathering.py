@@ -7,11 +7,7 @@ wrong.
 
 from __future__ import annotations
 
-from typing import Literal
-
 from edge_asr.workers.quiet_watch import QuietWatch
-
-Heard = Literal["unknown", "silent", "sound"]
 
 RESTING_S = 0.18
 """Audio of a session that rests is passed on when there is so much of it: each look costs the worker the same, however
@@ -33,11 +29,11 @@ class Gathering:
 
     def __init__(self, bytes_per_second: int, accumulate_s: float, watch: QuietWatch | None = None) -> None:
         self.is_resting = False
-        """Whether the worker has found silence, and says that nobody waits for anything."""
+        """Whether the worker has found silence, and says that nobody waits for anything; until a sound is heard."""
         self._watch = watch
         self._is_watching = False
-        self._heard: Heard = "unknown"
-        """What the watch has heard in what is held; unknown where it has not heard all of it."""
+        self._is_silent = False
+        """Whether the watch has heard all that is held, and no sound."""
         self._enough_bytes = accumulate_s * bytes_per_second
         self._enough_resting_bytes = max(RESTING_S, accumulate_s) * bytes_per_second
         self._enough_silent_bytes = max(QUIET_S, accumulate_s) * bytes_per_second
@@ -92,9 +88,9 @@ class Gathering:
     @property
     def _least_bytes(self) -> float:
         """So much is passed on."""
-        if not self.is_resting or self._heard == "sound":
+        if not self.is_resting:
             return self._enough_bytes
-        return self._enough_silent_bytes if self._heard == "silent" else self._enough_resting_bytes
+        return self._enough_silent_bytes if self._is_silent else self._enough_resting_bytes
 
     @property
     def _is_quiet(self) -> bool:
@@ -108,13 +104,13 @@ class Gathering:
             self._quiet_until += steps * self._step_bytes
 
     def _hear(self, piece: bytes) -> None:
-        """The newest piece of what is held."""
+        """The newest piece of what is held; a sound ends the rest before the worker can say so."""
         if self._watch is None or not self._is_watching:
-            self._heard = "unknown"
+            self._is_silent = False
         elif self._watch.hears_sound(piece):
-            self._heard = "sound"
+            self._is_silent = self.is_resting = False
         elif self._held_bytes == len(piece):
-            self._heard = "silent"
+            self._is_silent = True
 
     def _listen(self, quiet_dbfs: float | None) -> None:
         """Take what is no louder for silence; ``None``: stop listening."""

@@ -142,10 +142,12 @@ def test_what_is_as_quiet_as_before_waits_longer(watched: Gathering) -> None:
     assert passed(watched, [SILENT] * 50) == [(23, 23), (46, 23)]
 
 
-def test_a_sound_is_passed_on_as_if_the_session_did_not_rest(watched: Gathering) -> None:
+def test_a_sound_ends_the_rest_until_the_worker_finds_silence_again(watched: Gathering) -> None:
     rest(watched)
-    assert passed(watched, [SILENT] * 15 + [LOUD] + [SILENT] * 30) == [(16, 16), (39, 23)]
-    assert passed(watched, [LOUD] * 4) == [(1, 8), (4, 3)]
+    assert passed(watched, [SILENT] * 15 + [LOUD] + [SILENT] * 3) == [(16, 16), (19, 3)]
+    assert not watched.is_resting
+    rest(watched)
+    assert passed(watched, [SILENT] * 23) == [(23, 23)]
 
 
 def test_where_loudness_does_not_tell_nothing_waits_longer(watched: Gathering) -> None:
