@@ -69,7 +69,7 @@ class Gathering:
 
     def take_enough(self) -> bytes:
         """What is gathered, if it is enough."""
-        if self._held_bytes < self._least_bytes or self._is_quiet:
+        if self._held_bytes < self._least_bytes or self._awaits_step:
             return b""
         return self.take()
 
@@ -93,7 +93,7 @@ class Gathering:
         return self._enough_silent_bytes if self._is_silent else self._enough_resting_bytes
 
     @property
-    def _is_quiet(self) -> bool:
+    def _awaits_step(self) -> bool:
         return self._end < self._quiet_until and self._held_bytes < self._step_bytes
 
     def _await_next_step(self) -> None:

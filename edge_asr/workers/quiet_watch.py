@@ -9,8 +9,7 @@ from __future__ import annotations
 from operator import mul
 from typing import Final
 
-FRAME_S: Final = 0.02
-"""Audio of one decision, as the worker's gate judges it."""
+from edge_asr.pipeline.energy import FRAME_S
 
 SAMPLE_BYTES: Final = 2
 
